@@ -42,7 +42,7 @@ deadlines.openapi(
     const { due_date: dueDateText } = c.req.valid("json");
     const issue = await findIssue(ctx, repo, c.req.valid("param").index);
     requireIssueWrite(issue);
-    // Of the day in UTC, unlike an edit of the issue, as in Gitea.
+    // As in Gitea, the time is that of the day in UTC, unlike in an edit of the issue.
     const deadlineAt =
       dueDateText === undefined ? null : readSentTime("due_date", endOfDay(toUtc(dueDateText)));
     await changeDeadline(ctx, issue, deadlineAt);

@@ -10,20 +10,20 @@ export function isClosedState(state: string): boolean {
 }
 
 /** Either field replaces all assignees; an empty name stands for nobody. */
-export const toNames = (wanted: {
+export const toNames = (edit: {
   readonly assignee?: string | undefined;
   readonly assignees?: readonly string[] | undefined;
 }): readonly string[] | undefined =>
-  wanted.assignee === undefined && wanted.assignees === undefined
+  edit.assignee === undefined && edit.assignees === undefined
     ? undefined
-    : [wanted.assignee ?? "", ...(wanted.assignees ?? [])];
+    : [edit.assignee ?? "", ...(edit.assignees ?? [])];
 
 /** Null takes the deadline away; undefined leaves it as it is. */
-export function toDeadline(wanted: {
+export function toDeadline(edit: {
   readonly due_date?: string | undefined;
   readonly unset_due_date?: boolean | undefined;
 }): number | null | undefined {
-  if (wanted.unset_due_date) return null;
-  const { due_date: date } = wanted;
+  if (edit.unset_due_date) return null;
+  const { due_date: date } = edit;
   return date === undefined ? undefined : readSentTime("due_date", endOfDay(date));
 }

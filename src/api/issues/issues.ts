@@ -20,7 +20,7 @@ import { isClosedState, toDeadline, toNames } from "./edit-fields.ts";
 import { IssuePath } from "./paths.ts";
 import { readSentTime } from "./sent-time.ts";
 
-/** Of a title as it is sent: a longer one than `toIssueTitle` keeps is cut. */
+/** Maximum characters of a title in a request: `toIssueTitle` cuts it. */
 const TITLE_MAX = 4096;
 const BODY_MAX = 262_144;
 const REF_MAX = 255;
@@ -87,18 +87,18 @@ issues.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const warning = warnOfBlankIssue(ctx, repo);
     const issue = await createIssue(ctx, repo, {
-      title: wanted.title,
-      body: wanted.body,
-      ref: wanted.ref,
-      isClosed: wanted.closed,
-      assignees: [wanted.assignee ?? "", ...(wanted.assignees ?? [])],
-      labelIds: wanted.labels,
-      milestoneId: wanted.milestone,
+      title: input.title,
+      body: input.body,
+      ref: input.ref,
+      isClosed: input.closed,
+      assignees: [input.assignee ?? "", ...(input.assignees ?? [])],
+      labelIds: input.labels,
+      milestoneId: input.milestone,
       deadlineAt:
-        wanted.due_date === undefined ? undefined : readSentTime("due_date", wanted.due_date),
+        input.due_date === undefined ? undefined : readSentTime("due_date", input.due_date),
     });
     const text = await warning;
     if (text !== undefined) c.header("X-Gitea-Warning", text);
@@ -139,17 +139,17 @@ issues.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const edited = await editIssue(ctx, repo, c.req.valid("param").index, {
-      title: wanted.title,
-      body: wanted.body,
-      ref: wanted.ref,
-      isClosed: wanted.state === undefined ? undefined : isClosedState(wanted.state),
-      contentVersion: wanted.content_version,
-      assignees: toNames(wanted),
-      milestoneId: wanted.milestone,
-      deadlineAt: toDeadline(wanted),
-      estimateSeconds: wanted.time_estimate,
+      title: input.title,
+      body: input.body,
+      ref: input.ref,
+      isClosed: input.state === undefined ? undefined : isClosedState(input.state),
+      contentVersion: input.content_version,
+      assignees: toNames(input),
+      milestoneId: input.milestone,
+      deadlineAt: toDeadline(input),
+      estimateSeconds: input.time_estimate,
     });
     return c.json(toIssue(edited, viewer), 201);
   },

@@ -130,9 +130,9 @@ milestones.openapi(
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    const wanted = toMilestoneEdit(c.req.valid("json"));
+    const edit = toMilestoneEdit(c.req.valid("json"));
     const milestone = await findMilestone(ctx, repo.row, c.req.valid("param").id);
-    return c.json(toMilestone(await updateMilestone(ctx, repo, milestone, wanted)), 200);
+    return c.json(toMilestone(await updateMilestone(ctx, repo, milestone, edit)), 200);
   },
 );
 

@@ -24,7 +24,7 @@ issueSubscriptions.openapi(
     tags: ["issue"],
     summary: "List the users who subscribed to an issue",
     description:
-      "Users who are told of it otherwise are not listed: watchers of the repository, and who takes part.",
+      "Watchers of the repository and participants, who are notified without a subscription, are not listed.",
     middleware: [inRepo("read:issue")] as const,
     request: { params: IssuePath, query: Paging },
     responses: { 200: page(z.array(User), "The users, by id"), ...refusals(401, 403, 404) },
@@ -48,7 +48,7 @@ issueSubscriptions.openapi(
     path: "/repos/{owner}/{repo}/issues/{index}/subscriptions/check",
     operationId: "issueCheckSubscription",
     tags: ["issue"],
-    summary: "Check whether you are told of an issue",
+    summary: "Check whether you are subscribed to an issue",
     middleware: [signedInRepo("read:issue")] as const,
     request: { params: IssuePath },
     responses: {
@@ -108,7 +108,7 @@ issueSubscriptions.openapi(
     responses: {
       200: empty("The user was not subscribed before"),
       201: empty(
-        "The user is told of the issue no more, but where somebody mentions or assigns them",
+        "The user is unsubscribed, and only notified where somebody mentions or assigns them",
       ),
       ...refusals(401, 403, 404),
     },

@@ -84,11 +84,11 @@ times.openapi(
   }),
   async (c) => {
     const { ctx, repo, user, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const time = await addTime(ctx, repo, c.req.valid("param").index, user, {
-      seconds: wanted.time,
-      doneAt: wanted.created === undefined ? null : readSentTime("created", wanted.created),
-      userName: wanted.user_name ?? "",
+      seconds: input.time,
+      doneAt: input.created === undefined ? null : readSentTime("created", input.created),
+      userName: input.user_name ?? "",
     });
     return c.json(toTrackedTime(time, viewer), 200);
   },

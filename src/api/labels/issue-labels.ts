@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import type { Ctx } from "../../context.ts";
 import { findIssue } from "../../domain/issues/issue/find-issue.ts";
-import { ISSUE_LABELS_MAX, type WantedLabels } from "../../domain/issues/issue/assign-labels.ts";
+import { ISSUE_LABELS_MAX, type LabelKeys } from "../../domain/issues/issue/assign-labels.ts";
 import { changeLabels, removeLabel } from "../../domain/issues/issue/change-labels.ts";
 import { requireLabeling } from "../../domain/issues/issue/require-labeling.ts";
 import { malformed } from "../../lib/failure.ts";
@@ -162,11 +162,11 @@ async function change(
 ) {
   const issue = await findIssue(ctx, repo, index);
   requireLabeling(issue);
-  return changeLabels(ctx, issue, { kind, wanted: toWanted(labels) });
+  return changeLabels(ctx, issue, { kind, labels: toLabelKeys(labels) });
 }
 
 /** @throws Failure `malformed` for a list that has neither only numbers nor only texts. */
-function toWanted(labels: readonly unknown[]): WantedLabels {
+function toLabelKeys(labels: readonly unknown[]): LabelKeys {
   if (!labels.every((each) => typeof each === "number" || typeof each === "string")) {
     throw malformed("a label must be an integer or a string");
   }

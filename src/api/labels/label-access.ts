@@ -12,7 +12,7 @@ export const readsLabels: InRepository = async (c, next) => {
   await next();
 };
 
-/** The same for callers who may change them, which nobody may in an archived repository. */
+/** Requires write access, which nobody has in an archived repository. */
 export const writesLabels: InRepository = async (c, next) => {
   requireLabelWrite(c.var.repo);
   requireNotArchived(c.var.repo);

@@ -70,7 +70,7 @@ export const MarkQuery = z.object({
   "to-status": toStatusQuery,
 });
 
-/** Where the notifications of a request are. */
+/** The user and the repository of the notifications of a request. */
 type Of = Pick<NotificationFilter, "userId" | "repoId">;
 
 export const toListFilter = (of: Of, query: z.infer<typeof ListQuery>): NotificationFilter => ({

@@ -24,8 +24,8 @@ export const toDependency = (issue: IssueContext | undefined, viewer: Viewer): D
   issue ? toIssue(issue, viewer) : HIDDEN;
 
 /**
- * SECURITY: the same for every hidden issue, also in its state: it tells only that there is one,
- * which whoever tries to close the other issue finds out as well.
+ * SECURITY: the same for every hidden issue, also in its state. It reveals only that one exists,
+ * which an attempt to close the other issue reveals as well.
  */
 const HIDDEN: Dependency = {
   id: 0,

@@ -6,7 +6,9 @@ import { apiUrlOf } from "../urls.ts";
 import type { Viewer } from "../viewer.ts";
 import { issueApiUrlOf, type IssueNames } from "./issue.ts";
 
-/** Formats whether a user is told of an issue. `created_at` is that of the issue, as in Gitea. */
+/**
+ * Formats whether a user is subscribed to an issue. `created_at` is that of the issue, as in Gitea.
+ */
 export const toIssueWatchInfo = (
   issue: IssueNames & { readonly row: { readonly createdAt: number } },
   isSubscribed: boolean,

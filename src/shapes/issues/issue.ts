@@ -74,7 +74,7 @@ export interface IssueContext {
   /** Undefined for a deleted account. */
   readonly poster: UserRow | undefined;
   readonly milestone: MilestoneRow | undefined;
-  /** What it has as a pull request; undefined for an issue. */
+  /** The properties of a pull request; undefined for an issue. */
   readonly pull: PullRow | undefined;
   /** By name. */
   readonly labels: readonly LabelRow[];

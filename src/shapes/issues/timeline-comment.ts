@@ -23,7 +23,7 @@ import { TrackedTime, type TrackedTimeContext, toTrackedTime } from "./tracked-t
 export const TimelineComment = z
   .object({
     id: Int64,
-    type: z.enum(TIMELINE_KINDS).openapi({ description: "What the entry tells" }),
+    type: z.enum(TIMELINE_KINDS).openapi({ description: "The kind of the entry" }),
     html_url: z.string().openapi({ format: "uri" }),
     pull_request_url: z.string().openapi({ description: "Empty in the timeline of an issue" }),
     issue_url: z.string().openapi({ description: "Empty in the timeline of a pull request" }),
@@ -50,11 +50,11 @@ export const TimelineComment = z
     ref_action: z.enum(["none", "closes", "reopens", "neutered"]),
     ref_commit_sha: z.string(),
     review_id: Int64.openapi({
-      description: "The review that it tells of, or that is asked for; 0 for none",
+      description: "The review that was submitted, dismissed or requested; 0 for none",
     }),
     label: Label.nullable(),
     assignee: User.nullable(),
-    assignee_team: Team.nullable().openapi({ description: "The team that is asked for a review" }),
+    assignee_team: Team.nullable().openapi({ description: "The team whose review is requested" }),
     removed_assignee: z.boolean(),
     resolve_doer: z.null(),
     dependent_issue: Issue.nullable().openapi({ description: "The other issue of a dependency" }),
@@ -67,10 +67,10 @@ export interface TimelineContext {
   /** The issue or pull request of the timeline. */
   readonly issue: IssueContext;
   readonly row: TimelineEntry;
-  /** Undefined for a deleted account, as the others for what is gone or was never there. */
+  /** Undefined for a deleted account; the others also where the entry has none. */
   readonly poster: UserRow | undefined;
   readonly assignee: UserRow | undefined;
-  /** The team that is asked for a review. */
+  /** The team whose review is requested. */
   readonly team: TeamRow | undefined;
   readonly label: LabelRow | undefined;
   readonly milestone: MilestoneRow | undefined;
@@ -123,7 +123,7 @@ export function toTimelineComment(entry: TimelineContext, viewer: Viewer): Timel
     ref_issue: isDependency ? null : other,
     ref_comment: otherComment ? toComment(otherComment, viewer) : null,
     ref_action: row.refAction,
-    // As in Gitea: not for what the commit did.
+    // As in Gitea, not for the changes by a commit.
     ref_commit_sha: row.kind === "commit_ref" ? row.commitOid : "",
     review_id: row.reviewId ?? 0,
     label: label ? toLabel(label, issue.repo, viewer) : null,

@@ -77,7 +77,7 @@ async function expectUntouched(...list: Issue[]): Promise<void> {
 }
 
 describe("a dependency", () => {
-  it("is seen from both issues, told in both timelines, and removed again", async () => {
+  it("is seen from both issues, listed in both timelines, and removed again", async () => {
     const { owner, repo, a, b, c } = await makeWorld();
     expect(await send("POST", owner, "dependencies", [repo, a], [repo, b])).toMatchObject({
       status: 201,
@@ -378,7 +378,7 @@ describe("dependencies across repositories", () => {
 });
 
 describe("a repository", () => {
-  it("with dependencies switched off has none, and still tells what its issues block", async () => {
+  it("with dependencies switched off has none, and still lists what its issues block", async () => {
     const { owner, repo, a, b } = await makeWorld();
     const { issueSettings } = repo;
     await db
@@ -398,7 +398,7 @@ describe("a repository", () => {
     await expectUntouched(a, b);
   });
 
-  it("that is archived changes nothing, and does not hear of others", async () => {
+  it("that is archived changes nothing, and gets no entries of others", async () => {
     const { owner, repo, a, b } = await makeWorld();
     const archived = await make.repo(owner, { archivedAt: 1000 });
     const [old, older] = [await makeIssue(archived), await makeIssue(archived)];

@@ -44,7 +44,7 @@ describe("POST /repos/{owner}/{repo}/issues", () => {
     expect(await eventsOf(repo)).toEqual(numbers.map(() => "issue.opened"));
   });
 
-  it("stores every field for a writer, and tells of it once", async () => {
+  it("stores every field for a writer, and records each event once", async () => {
     const { writer, stranger, repo } = await makeShared();
     const [label, milestone] = [await makeLabel({ repo }), await makeMilestone(repo)];
     const json = {
@@ -193,7 +193,7 @@ describe("POST /repos/{owner}/{repo}/issues", () => {
   });
 
   // The account is hidden: the answer must be that for a name that nobody has.
-  it("does not tell of a private account", async () => {
+  it("does not reveal a private account", async () => {
     const { writer, repo } = await makeShared();
     const hidden = await make.user({ visibility: "private" });
     const messages = await Promise.all(
@@ -303,7 +303,7 @@ describe("GET /repos/{owner}/{repo}/issues/{index}", () => {
 });
 
 describe("PATCH /repos/{owner}/{repo}/issues/{index}", () => {
-  it("changes everything in one request, and tells of each change once", async () => {
+  it("changes everything in one request, and records each change once", async () => {
     const { owner, writer, repo } = await makeShared();
     const milestone = await makeMilestone(repo);
     const issue = await makeIssue(repo, { title: "old", body: "old body" });
@@ -354,7 +354,7 @@ describe("PATCH /repos/{owner}/{repo}/issues/{index}", () => {
     });
   });
 
-  it("takes off what an empty value names, and tells what was there", async () => {
+  it("removes the property of an empty value, and records its former value", async () => {
     const { owner, writer, repo } = await makeShared();
     const milestone = await makeMilestone(repo);
     const issue = await makeIssue(repo, {

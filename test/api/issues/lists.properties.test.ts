@@ -165,15 +165,15 @@ function makeQuery(seed: number) {
   if (type) tests.push(({ isPull }) => isPull === (type === "pulls"));
   const known = [...LABELS, "org"];
   if (is(0.4)) {
-    const wanted = [...known, "nothere"].filter(() => is(0.25));
-    query.set("labels", wanted.join(","));
-    const real = wanted.filter((name) => name !== "nothere");
+    const given = [...known, "nothere"].filter(() => is(0.25));
+    query.set("labels", given.join(","));
+    const real = given.filter((name) => name !== "nothere");
     tests.push(({ labels }) => real.every((name) => labels.includes(name)));
   }
   if (is(0.3)) {
-    const wanted = [...MILESTONES, "nothere"].filter(() => is(0.4));
-    query.set("milestones", wanted.join(","));
-    const real = wanted.filter((title) => title !== "nothere");
+    const given = [...MILESTONES, "nothere"].filter(() => is(0.4));
+    query.set("milestones", given.join(","));
+    const real = given.filter((title) => title !== "nothere");
     tests.push(({ milestone }) => real.length === 0 || real.includes(milestone ?? ""));
   }
   const people = [

@@ -17,7 +17,7 @@ async function makeLockable() {
 }
 
 describe("PUT and DELETE /repos/{owner}/{repo}/issues/{index}/lock", () => {
-  it("lock and unlock once, and tell the reason", async () => {
+  it("lock and unlock once, with the reason in the timeline", async () => {
     const { owner, repo, issue, path } = await makeLockable();
     const lock = (reason: string) =>
       call("PUT", `${path}/lock`, { as: owner, json: { lock_reason: reason } });

@@ -226,7 +226,7 @@ describe("PATCH /repos/{owner}/{repo}/milestones/{id}", () => {
     { title: "", state: "none" },
     { title: "  ", due_on: null },
     { title: "v1", description: "first", due_on: "2030-01-01T10:00:00Z", state: "closed" },
-  ])("leaves everything as it is, and tells nothing: %j", async (json) => {
+  ])("leaves everything as it is, and records nothing: %j", async (json) => {
     const { owner, repo } = await makeWorld();
     const milestone = await makeMilestone(repo, {
       title: "v1",

@@ -28,7 +28,7 @@ async function makeWithIssues(count: number, owner?: TestUser) {
 }
 
 describe("pins", () => {
-  it("are three, in the order of pinning, and tell of themselves", async () => {
+  it("are three, in the order of pinning, with entries and events", async () => {
     const { owner, repo } = await makeWithIssues(4);
     const pin = (number: number) =>
       call("POST", pathOf(repo, `issues/${number}/pin`), { as: owner });

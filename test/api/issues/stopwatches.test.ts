@@ -214,7 +214,7 @@ describe("stopwatches under concurrent requests", () => {
     const answers = await Promise.all(
       Array.from({ length: 6 }, () => act("stop", repo, issue, owner)),
     );
-    const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
+    const count = (expected: number) => answers.filter(({ status }) => status === expected).length;
     expect([count(201), count(409)]).toEqual([1, 5]);
     expect(await timesOf(owner)).toHaveLength(1);
     expect(typesOf(await eventsOf(repo))).toEqual(["issue.time_added"]);
@@ -248,8 +248,10 @@ describe("stopwatches under concurrent requests", () => {
     const count = (kind: string) => entries.filter((entry) => entry.kind === kind).length;
     expect(count("start_tracking")).toBe(done.start);
     expect(count("cancel_tracking")).toBe(done.delete);
-    const told = entries.filter(({ kind }) => kind === "stop_tracking").map(({ timeId }) => timeId);
-    expect(new Set(told)).toEqual(new Set(times.map(({ id }) => id)));
-    expect(told).toHaveLength(times.length);
+    const booked = entries
+      .filter(({ kind }) => kind === "stop_tracking")
+      .map(({ timeId }) => timeId);
+    expect(new Set(booked)).toEqual(new Set(times.map(({ id }) => id)));
+    expect(booked).toHaveLength(times.length);
   });
 });

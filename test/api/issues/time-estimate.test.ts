@@ -26,7 +26,7 @@ async function makeWorld() {
 }
 
 describe("time_estimate of PATCH /repos/{owner}/{repo}/issues/{index}", () => {
-  it("sets and removes the estimate, and tells each change once", async () => {
+  it("sets and removes the estimate, and records each change once", async () => {
     const { owner, repo, patch, timeline } = await makeWorld();
     const answer = await patch(owner, 5400);
     expect(answer).toMatchObject({ status: 201, body: { time_estimate: 5400 } });

@@ -169,9 +169,9 @@ describe("GET /repos/{owner}/{repo}/issues/{index}/timeline", () => {
   });
 });
 
-// SECURITY: a reference from where the reader may not look tells of what happens there, even
-// without its title.
-describe("references to what the reader may not see", () => {
+// SECURITY: a reference from a repository that the reader may not see reveals what happens there,
+// even without its title.
+describe("references to issues that the reader may not see", () => {
   async function makeReferences() {
     const owner = await make.user();
     const repo = await make.repo(owner);
@@ -248,7 +248,7 @@ describe("references to what the reader may not see", () => {
     expect(await types(await token({ scopes: "all,public-only" }))).toEqual(["comment", "close"]);
   });
 
-  it("are judged by the unit of each, also within the repository", async () => {
+  it("are checked by the unit of each, also within the repository", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const issue = await makeIssue(repo);

@@ -77,7 +77,7 @@ describe("POST /repos/{owner}/{repo}/issues/{index}/times", () => {
     expect(Math.abs(Date.parse(body.created) - Date.now())).toBeLessThan(60_000);
   });
 
-  it("lets administrators add time for others, which the timeline tells as theirs", async () => {
+  it("lets administrators add time for others, which the timeline lists as theirs", async () => {
     const { owner, writer, repo, issue } = await makeWorld();
     const json = { time: 120, user_name: writer.name.toUpperCase() };
     const { status, body } = await call("POST", pathOf(repo, issue), { as: owner, json });
@@ -120,7 +120,7 @@ describe("POST /repos/{owner}/{repo}/issues/{index}/times", () => {
     expect(await post(writer, { time: 5, user_name: owner.name }, here)).toMatchObject({
       status: 403,
     });
-    // Whether the user exists is not told to those who may not book for others.
+    // The refusal does not reveal whether the user exists.
     expect(await post(writer, { time: 5, user_name: "nobody-at-all" }, here)).toMatchObject({
       status: 403,
     });
@@ -335,7 +335,7 @@ describe("GET /user/times", () => {
 });
 
 describe("DELETE /repos/{owner}/{repo}/issues/{index}/times/{id}", () => {
-  it("deletes the caller's own time, and tells how long it was", async () => {
+  it("deletes the caller's own time, and records how long it was", async () => {
     const { writer, repo, issue } = await makeWorld();
     const { id } = await makeTime(issue, writer, { seconds: 61 });
     const kept = await makeTime(issue, writer, { seconds: 7 });

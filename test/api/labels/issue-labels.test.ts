@@ -58,7 +58,7 @@ async function makeLabeled() {
 }
 
 describe("POST /repos/{owner}/{repo}/issues/{index}/labels", () => {
-  it("adds labels by id and by name, and tells of them once", async () => {
+  it("adds labels by id and by name, and records them once", async () => {
     const { repo, issue, label, send } = await makeLabeled();
     const [bug, docs] = [await label("bug"), await label("docs")];
     const added = await send("POST", { labels: [bug.id] });
@@ -178,12 +178,12 @@ describe("POST /repos/{owner}/{repo}/issues/{index}/labels", () => {
     const org = await make.org([owner]);
     const foreign = await makeLabel({ repo: elsewhere }, { name: "foreign" });
     const ofOrg = await makeLabel({ org }, { name: "others" });
-    for (const wanted of [
+    for (const given of [
       [foreign.id, ofOrg.id, 99_999_999, 0, -1, 1.5, 1e300],
       ["foreign", "others", "", "x'; drop table labels; --", "\0"],
     ]) {
-      expect(await send("POST", { labels: wanted })).toMatchObject({ status: 200, body: [] });
-      expect(await send("PUT", { labels: wanted })).toMatchObject({ status: 200, body: [] });
+      expect(await send("POST", { labels: given })).toMatchObject({ status: 200, body: [] });
+      expect(await send("PUT", { labels: given })).toMatchObject({ status: 200, body: [] });
     }
     expect(await timelineOf(issue)).toEqual([]);
     expect(await eventsOf(repo)).toEqual([]);
@@ -342,7 +342,7 @@ describe("DELETE /repos/{owner}/{repo}/issues/{index}/labels/{id}", () => {
     ]);
   });
 
-  // SECURITY: whether a label exists elsewhere is not told.
+  // SECURITY: the answer does not reveal whether a label exists elsewhere.
   it("refuses a label that the repository does not have, whether or not it exists", async () => {
     const { owner, issue, label, send } = await makeLabeled();
     await attachLabel(issue, await label("bug"));

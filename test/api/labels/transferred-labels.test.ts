@@ -34,7 +34,7 @@ const labelsOf = async (issue: Issue) =>
     ({ labelId }) => labelId,
   );
 
-const toldOf = async (issue: Issue) =>
+const entriesOf = async (issue: Issue) =>
   (
     await db
       .select()
@@ -43,7 +43,7 @@ const toldOf = async (issue: Issue) =>
   ).map(({ labelId }) => labelId);
 
 describe("a repository that leaves an organization", () => {
-  it("loses the organization's labels, and what its timelines tell of them", async () => {
+  it("loses the organization's labels, and their entries in its timelines", async () => {
     const { owner, org, repo, ofOrg, ofRepo, issue, attach, move } = await makeScene();
     const stays = await make.repo(org);
     const other = await makeIssue(stays);
@@ -51,9 +51,9 @@ describe("a repository that leaves an organization", () => {
 
     expect((await move(owner.name)).status).toBe(202);
     expect(await labelsOf(issue)).toEqual([ofRepo.id]);
-    expect(await toldOf(issue)).toEqual([ofRepo.id]);
+    expect(await entriesOf(issue)).toEqual([ofRepo.id]);
     expect(await labelsOf(other)).toEqual([ofOrg.id]);
-    expect(await toldOf(other)).toEqual([ofOrg.id]);
+    expect(await entriesOf(other)).toEqual([ofOrg.id]);
     expect(await db.select().from(labels).where(eq(labels.id, ofOrg.id))).toMatchObject([
       { openIssueCount: 1 },
     ]);
@@ -66,6 +66,6 @@ describe("a repository that leaves an organization", () => {
     await make.repo(owner, { name: repo.name });
     expect((await move(owner.name)).status).toBe(422);
     expect(await labelsOf(issue)).toEqual([ofRepo.id, ofOrg.id].toSorted((a, b) => a - b));
-    expect(await toldOf(issue)).toHaveLength(2);
+    expect(await entriesOf(issue)).toHaveLength(2);
   });
 });

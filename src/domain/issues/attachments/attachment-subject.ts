@@ -13,7 +13,7 @@ import { eventSubject } from "../issue/event-subject.ts";
 import { isIssueWritable } from "../issue/find-issue.ts";
 import { mayEditIssue, requireNotArchived } from "../issue/require-issue-access.ts";
 
-/** What files are attached to: an issue, a pull request, or a comment. */
+/** The subject of attachments: an issue, a pull request, or a comment. */
 export interface AttachmentSubject {
   readonly issue: IssueContext;
   /** Undefined for files of the issue itself. */
@@ -61,8 +61,8 @@ export function requireDating({ repo }: IssueContext): void {
 }
 
 /**
- * The statement that tells of a change of the files, if the previous one changed a row: an edit of
- * their subject.
+ * The event of a change of the files, if the previous statement changed a row: an edit of their
+ * subject.
  */
 export const recordAttaching = (ctx: Ctx, { issue, comment }: AttachmentSubject) =>
   comment

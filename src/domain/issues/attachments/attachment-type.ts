@@ -6,7 +6,7 @@ export const ATTACHMENT_HEAD_BYTES = 8000;
 
 /**
  * Whether a file may be attached, by the ending of its name or the media type that its content has.
- * What the client says of the type does not count.
+ * The type that the client names does not count.
  *
  * @param types Endings and media types, as the configuration has them; none allow all.
  * @param head  The start of the content; undefined while it is not known.
@@ -27,8 +27,8 @@ export function isTypeAllowed(
   });
 }
 
-/** Whether any of the types is judged by the content. */
-export const areContentsJudged = (types: readonly string[]): boolean =>
+/** Whether any of the types is detected in the content. */
+export const areContentsChecked = (types: readonly string[]): boolean =>
   types.some((type) => !type.startsWith("."));
 
 export const typeFailure = () =>

@@ -13,7 +13,7 @@ import {
 import { typeFailure } from "./attachment-type.ts";
 import { isRenamingAllowed } from "./renaming.ts";
 
-/** A file with what it is attached to. */
+/** An attachment with its subject. */
 export interface AttachmentOfSubject extends AttachmentSubject {
   readonly attachment: Attachment;
 }
@@ -21,18 +21,19 @@ export interface AttachmentOfSubject extends AttachmentSubject {
 /**
  * Renames a file. An empty name, and the one that it has, change nothing.
  *
- * SECURITY: the new name is judged as that of a new file, since it decides how the file is served.
+ * SECURITY: the new name is checked like that of a new file, since it decides how the file is
+ * served.
  *
  * @throws Failure as `requireAttaching`; `invalid` for a forbidden type.
  */
 export async function renameAttachment(
   ctx: Ctx,
   { attachment, ...subject }: AttachmentOfSubject,
-  wanted: string,
+  newName: string,
 ): Promise<Attachment> {
   requireAttaching(ctx, subject);
-  if (wanted === "") return attachment;
-  const name = toAttachmentName(wanted);
+  if (newName === "") return attachment;
+  const name = toAttachmentName(newName);
   if (name === attachment.name) return attachment;
   if (!(await isRenamingAllowed(ctx, attachment, name, ctx.config.attachmentTypes)))
     throw typeFailure();

@@ -8,13 +8,13 @@ import { type AttachmentSubject, requireAttachmentsOn } from "./attachment-subje
 import type { AttachmentOfSubject } from "./change-attachment.ts";
 
 /**
- * The names of what files are attached to in a repository: the number of an issue or pull request,
- * or the id of a comment.
+ * The name of a subject of attachments in a repository: the number of an issue or pull request, or
+ * the id of a comment.
  */
 export type SubjectName = { readonly index: number } | { readonly id: number };
 
 /**
- * Finds what files are attached to.
+ * Finds the subject of attachments.
  *
  * @throws Failure `not_found` also where the caller may not see it, and where attachments are
  *   switched off.

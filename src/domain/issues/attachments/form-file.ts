@@ -61,7 +61,7 @@ export interface FormPart {
   readonly name: string;
   /** As the client sent it; undefined for a part that is no file. */
   readonly filename: string | undefined;
-  /** The content, to be read before the next part is asked for. What is not read is skipped. */
+  /** The content, to be read before the next part. The part of it that is not read is skipped. */
   readonly pieces: AsyncGenerator<Uint8Array>;
 }
 
@@ -117,7 +117,7 @@ class PartReader {
    * Bytes that were read and not consumed. The first boundary has no line break before it, so one
    * is put there.
    */
-  private held: Uint8Array = new Uint8Array([CR, 0x0a]);
+  private buffered: Uint8Array = new Uint8Array([CR, 0x0a]);
   private readonly extraBytesMax: number;
   private extraBytes = 0;
   /** Whether the content before the next boundary has been read, and the boundary with it. */
@@ -138,8 +138,8 @@ class PartReader {
     if (!this.isPastContent) {
       for await (const { length } of this.readContent()) this.countExtra(length);
     }
-    while (this.held.length < 2) await this.pull();
-    return !(this.held[0] === 0x2d && this.held[1] === 0x2d);
+    while (this.buffered.length < 2) await this.pull();
+    return !(this.buffered[0] === 0x2d && this.buffered[1] === 0x2d);
   }
 
   /** Reads the headers of the part that begins here. */
@@ -148,13 +148,13 @@ class PartReader {
     // too.
     const end = new TextEncoder().encode("\r\n\r\n");
     for (;;) {
-      const at = indexOf(this.held, end);
-      if (at >= 0 ? at > HEAD_BYTES_MAX : this.held.length > HEAD_BYTES_MAX + PIECE_BYTES) {
+      const at = indexOf(this.buffered, end);
+      if (at >= 0 ? at > HEAD_BYTES_MAX : this.buffered.length > HEAD_BYTES_MAX + PIECE_BYTES) {
         throw malformed("a part of the form has too long headers");
       }
       if (at >= 0) {
-        const head = new TextDecoder().decode(this.held.subarray(0, at));
-        this.held = this.held.subarray(at + end.length);
+        const head = new TextDecoder().decode(this.buffered.subarray(0, at));
+        this.buffered = this.buffered.subarray(at + end.length);
         this.isPastContent = false;
         this.countExtra(at);
         return head;
@@ -184,10 +184,10 @@ class PartReader {
   /** Reads the rest of the body, which clients send in any case. */
   async skipRest(): Promise<void> {
     for (;;) {
-      this.countExtra(this.held.length);
+      this.countExtra(this.buffered.length);
       const piece = await this.nextPiece();
       if (!piece) return;
-      this.held = piece;
+      this.buffered = piece;
     }
   }
 
@@ -199,19 +199,19 @@ class PartReader {
   /** The bytes before the next boundary, which is consumed with them. */
   private async *readContent(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const at = indexOf(this.held, this.delimiter);
+      const at = indexOf(this.buffered, this.delimiter);
       if (at >= 0) {
-        const content = this.held.subarray(0, at);
-        this.held = this.held.subarray(at + this.delimiter.length);
+        const content = this.buffered.subarray(0, at);
+        this.buffered = this.buffered.subarray(at + this.delimiter.length);
         this.isPastContent = true;
         if (content.length > 0) yield content;
         return;
       }
-      // The end of what is held may be the start of a boundary.
-      const sure = this.held.length - this.delimiter.length + 1;
+      // The end of the buffer may be the start of a boundary.
+      const sure = this.buffered.length - this.delimiter.length + 1;
       if (sure > 0) {
-        const content = this.held.subarray(0, sure);
-        this.held = this.held.subarray(sure);
+        const content = this.buffered.subarray(0, sure);
+        this.buffered = this.buffered.subarray(sure);
         yield content;
       }
       await this.pull();
@@ -221,10 +221,10 @@ class PartReader {
   private async pull(): Promise<void> {
     const piece = await this.nextPiece();
     if (!piece) throw malformed("the form ends before its last boundary");
-    const joined = new Uint8Array(this.held.length + piece.length);
-    joined.set(this.held);
-    joined.set(piece, this.held.length);
-    this.held = joined;
+    const joined = new Uint8Array(this.buffered.length + piece.length);
+    joined.set(this.buffered);
+    joined.set(piece, this.buffered.length);
+    this.buffered = joined;
   }
 
   private async nextPiece(): Promise<Uint8Array | undefined> {
@@ -244,11 +244,11 @@ class PartReader {
   }
 }
 
-/** The first position of `wanted`, which begins with a CR; -1 if there is none. */
-function indexOf(bytes: Uint8Array, wanted: Uint8Array): number {
+/** The first position of `searched`, which begins with a CR; -1 if there is none. */
+function indexOf(bytes: Uint8Array, searched: Uint8Array): number {
   for (let at = bytes.indexOf(CR); at >= 0; at = bytes.indexOf(CR, at + 1)) {
-    if (at + wanted.length > bytes.length) return -1;
-    if (wanted.every((byte, offset) => bytes[at + offset] === byte)) return at;
+    if (at + searched.length > bytes.length) return -1;
+    if (searched.every((byte, offset) => bytes[at + offset] === byte)) return at;
   }
   return -1;
 }
@@ -280,7 +280,7 @@ function decodeExtended(value: string | undefined): string | undefined {
   try {
     return encoded === undefined ? undefined : decodeURIComponent(encoded);
   } catch {
-    // Not well-formed: the plain name counts.
+    // The encoding is malformed: the plain name counts.
     return undefined;
   }
 }

@@ -14,7 +14,7 @@ const UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
 const MIB = 1024 * 1024;
 
-/** What a file may be. */
+/** The rules for a file. */
 interface FileRules {
   /** Endings and media types, as the configuration has them; none allow all. */
   readonly types: readonly string[];

@@ -1,6 +1,6 @@
 import type { Ctx } from "../../../context.ts";
 import type { Attachment } from "../../../db/schema/index.ts";
-import { ATTACHMENT_HEAD_BYTES, areContentsJudged, isTypeAllowed } from "./attachment-type.ts";
+import { ATTACHMENT_HEAD_BYTES, areContentsChecked, isTypeAllowed } from "./attachment-type.ts";
 
 /**
  * Whether a stored file may get a name.
@@ -14,7 +14,7 @@ export async function isRenamingAllowed(
   types: readonly string[],
 ): Promise<boolean> {
   if (isTypeAllowed(types, name, undefined)) return true;
-  if (!areContentsJudged(types)) return false;
+  if (!areContentsChecked(types)) return false;
   const end = Math.min(sizeBytes, ATTACHMENT_HEAD_BYTES);
   return isTypeAllowed(types, name, await git.attachmentFiles.read(uuid, { start: 0, end }));
 }

@@ -2,6 +2,7 @@ import { and, count, eq, sql } from "drizzle-orm";
 
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { attachments, issues, timelineEntries, type Attachment } from "../../../db/schema/index.ts";
 import { invalid } from "../../../lib/failure.ts";
@@ -20,9 +21,9 @@ import {
 import { typeFailure } from "./attachment-type.ts";
 import { dropNote, isNoted, isStored, type ReceivedFile, receiveFile } from "./receive-file.ts";
 
-/** What a caller says of a file that they attach. */
+/** The options for a file that a caller attaches. */
 interface AttachmentOptions {
-  /** In place of the name that the form has. */
+  /** Replaces the name in the form. */
   readonly name?: string | undefined;
   /** In milliseconds; the time of the request if undefined. */
   readonly createdAt?: number | undefined;
@@ -88,19 +89,19 @@ async function insertAttachment(
     entryId: comment?.row.id ?? null,
     uploaderId: actor.user?.id ?? null,
   };
-  const results = await db
-    .batch([
-      insertSelect(db, attachments, row, sql`from ${issues} where ${isPossible}`),
-      recordAttaching(ctx, subject),
-      dropNote(ctx, uuid),
-      db
+  try {
+    const { found } = await batch(db, {
+      attachment: insertSelect(db, attachments, row, sql`from ${issues} where ${isPossible}`),
+      event: recordAttaching(ctx, subject),
+      note: dropNote(ctx, uuid),
+      issue: db
         .update(issues)
         .set({ updatedAt: now })
         .where(and(eq(issues.id, issue.row.id), isStored(uuid))),
-      db.select().from(attachments).where(eq(attachments.uuid, uuid)),
-    ])
-    .catch((error: unknown) => {
-      throw asBlocked(error, "attachments.name");
+      found: db.select().from(attachments).where(eq(attachments.uuid, uuid)),
     });
-  return results[4][0];
+    return found[0];
+  } catch (error) {
+    throw asBlocked(error, "attachments.name");
+  }
 }

@@ -2,6 +2,7 @@ import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED } from "../../../db/json-of.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
@@ -27,7 +28,7 @@ const LOCKED = "You cannot comment on a locked issue.";
 /**
  * Adds a comment by the caller to an issue or pull request.
  *
- * Cost: one batch. The lock and blocks are judged when it runs.
+ * Cost: one batch. The lock and blocks are checked when it runs.
  *
  * @throws Failure `forbidden` if the issue is locked and the caller may only read it, if its unit
  * is disabled, and where a block separates the caller from its poster or from the owner of the
@@ -42,7 +43,7 @@ export async function createComment(
   requireParticipation(issue, LOCKED);
   const { db } = ctx;
   const { repo } = issue;
-  const statements = insertComment(db, {
+  const [insert, touched, event, select] = insertComment(db, {
     participation: participationArgument(ctx, issue),
     repoId: repo.row.id,
     body,
@@ -53,9 +54,15 @@ export async function createComment(
       commentId: COMPUTED,
     }),
   });
-  const [inserted, , , [created]] = await db.batch(statements).catch((error: unknown) => {
+  const { inserted, found } = await batch(db, {
+    inserted: insert,
+    touched,
+    event,
+    found: select,
+  }).catch((error: unknown) => {
     throw asBlocked(error, "timeline_entries.body");
   });
+  const [created] = found;
   // Locked since it was read.
   if (!inserted[0] || !created) throw forbidden(LOCKED);
   return toCommentContext(repo, created);
@@ -98,7 +105,7 @@ const insertComment = prepareAll((db, p: Params<NewComment>) => {
 
 /** The id of the entry that this batch has just added to the timeline of an issue. */
 const newestEntryId = (issueId: SQL): SQL => sql`(
-  select max(id)
+  select max(${timelineEntries.id})
   from ${timelineEntries}
-  where issue_id = ${issueId}
+  where ${timelineEntries.issueId} = ${issueId}
 )`;

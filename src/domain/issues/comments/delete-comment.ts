@@ -5,7 +5,7 @@ import type { CommentPayload } from "../../../shapes/webhooks/issue-payloads.ts"
 import { eventSubject } from "../issue/event-subject.ts";
 import { requireNotArchived } from "../issue/require-issue-access.ts";
 import { type CommentOfIssue, requireOwnComment } from "./edit-comment.ts";
-import { isWantedComment, toWantedComment, type WantedComment } from "./find-comment.ts";
+import { isCommentWithKey, toCommentKey, type CommentKey } from "./find-comment.ts";
 import { keepAnswers } from "./keep-answers.ts";
 import { recordOfComment } from "./record-of-comment.ts";
 
@@ -13,7 +13,7 @@ import { recordOfComment } from "./record-of-comment.ts";
  * Deletes a comment with its reactions, files, history, and the references that it made in other
  * timelines. Foreign keys cascade the deletion; a job removes the bytes of the files.
  *
- * @param toLastPayload Gives what hooks receive, since nobody can read it any more.
+ * @param toLastPayload Returns the payload for hooks, since the comment can't be read any more.
  * @throws Failure `forbidden` for others than the poster and writers; `locked` in an archived
  *   repository.
  */
@@ -27,7 +27,7 @@ export async function deleteComment(
   const lastPayload = await toLastPayload(ctx, { comment, issue });
   await ctx.db.batch([
     ...keepAnswers(ctx.db, { entryId: comment.row.id }),
-    removeComment(ctx.db, toWantedComment(ctx, issue.repo, comment.row.id)),
+    removeComment(ctx.db, toCommentKey(ctx, issue.repo, comment.row.id)),
     recordOfComment(ctx, comment.row, {
       type: "comment.deleted",
       ...eventSubject(issue),
@@ -37,6 +37,6 @@ export async function deleteComment(
   ]);
 }
 
-const removeComment = prepare((db, wanted: Params<WantedComment>) =>
-  db.delete(timelineEntries).where(isWantedComment(wanted)),
+const removeComment = prepare((db, key: Params<CommentKey>) =>
+  db.delete(timelineEntries).where(isCommentWithKey(key)),
 );

@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { timelineEntries } from "../../../db/schema/index.ts";
 import { conflict, forbidden, notFound } from "../../../lib/failure.ts";
@@ -16,12 +17,7 @@ import {
   insertVersion,
 } from "../issue/insert-version.ts";
 import { requireNotArchived } from "../issue/require-issue-access.ts";
-import {
-  isWantedComment,
-  oneComment,
-  toWantedComment,
-  type WantedComment,
-} from "./find-comment.ts";
+import { isCommentWithKey, oneComment, toCommentKey, type CommentKey } from "./find-comment.ts";
 import {
   isKeptOut,
   participationArgument,
@@ -65,36 +61,38 @@ export async function editComment(
   if (row.body === body) return comment;
   const { db } = ctx;
   const { id, contentVersion } = row;
-  const wanted = toWantedComment(ctx, issue.repo, id);
+  const key = toCommentKey(ctx, issue.repo, id);
   const edit = {
-    comment: wanted,
+    comment: key,
     contentVersion,
     nextVersion: contentVersion + 1,
     issueId: row.issueId,
     participation: participationArgument(ctx, issue),
     edit: editArgument(ctx, body),
   };
-  const [, updated, , , [edited]] = await db
-    .batch([
-      ...updateComment(db, edit),
-      recordOfComment(ctx, row, {
-        type: "comment.edited",
-        ...eventSubject(issue),
-        commentId: id,
-        from: row.body,
-      }),
-      oneComment(db, wanted),
-    ])
-    .catch((error: unknown) => {
-      throw asBlocked(error, "timeline_entries.body");
-    });
+  const [original, update, version] = updateComment(db, edit);
+  const { updated, found } = await batch(db, {
+    original,
+    updated: update,
+    version,
+    event: recordOfComment(ctx, row, {
+      type: "comment.edited",
+      ...eventSubject(issue),
+      commentId: id,
+      from: row.body,
+    }),
+    found: oneComment(db, key),
+  }).catch((error: unknown) => {
+    throw asBlocked(error, "timeline_entries.body");
+  });
+  const [edited] = found;
   if (!edited) throw notFound("comment does not exist");
   if (!updated[0]) throw conflict("the comment was changed meanwhile: try again");
   return toCommentContext(issue.repo, edited);
 }
 
 interface EditedComment {
-  readonly comment: WantedComment;
+  readonly comment: CommentKey;
   readonly contentVersion: number;
   readonly nextVersion: number;
   readonly issueId: number;
@@ -106,7 +104,7 @@ const updateComment = prepareAll((db, p: Params<EditedComment>) => {
   const { comment, issueId, edit } = p;
   const text = { issueId, entryId: comment.id };
   const isUnchanged = and(
-    isWantedComment(comment),
+    isCommentWithKey(comment),
     eq(timelineEntries.contentVersion, p.contentVersion),
   );
   return [

@@ -13,17 +13,17 @@ import { selectComments, toCommentContext } from "./select-comments.ts";
 import { isSubmittedOrBy } from "./written-entries.ts";
 
 /** A comment of a repository by its id, as an argument of a query. */
-export interface WantedComment {
+export interface CommentKey {
   readonly id: number;
   readonly repoId: number;
   readonly userId: number | undefined;
 }
 
-export const toWantedComment = (
+export const toCommentKey = (
   { actor }: Ctx,
   { row }: RepositoryContext,
   id: number,
-): WantedComment => ({
+): CommentKey => ({
   id,
   repoId: row.id,
   userId: actor.user?.id,
@@ -34,11 +34,7 @@ export const toWantedComment = (
  *
  * SECURITY: one of a pending review is its author's alone.
  */
-export const isWantedComment = ({
-  id,
-  repoId,
-  userId,
-}: Params<WantedComment> | WantedComment): SQL =>
+export const isCommentWithKey = ({ id, repoId, userId }: Params<CommentKey> | CommentKey): SQL =>
   allOf(
     eq(timelineEntries.id, id),
     eq(timelineEntries.repoId, repoId),
@@ -47,14 +43,14 @@ export const isWantedComment = ({
   );
 
 /** Selects the id of the issue of a comment. */
-const issueIdOfComment = (wanted: Params<WantedComment>): SQL => sql`(
-  select ${timelineEntries.issueId} from ${timelineEntries} where ${isWantedComment(wanted)}
+const issueIdOfComment = (key: Params<CommentKey>): SQL => sql`(
+  select ${timelineEntries.issueId} from ${timelineEntries} where ${isCommentWithKey(key)}
 )`;
 
 /** An issue or pull request itself, or a comment of one, as an argument of a query. */
 export type IssueOrComment =
   | { readonly repoId: number; readonly number: number }
-  | { readonly comment: WantedComment };
+  | { readonly comment: CommentKey };
 
 /**
  * The condition for the issue that a query is about, itself or by a comment, and a subquery of its
@@ -73,13 +69,13 @@ export function issueOf(subject: Params<IssueOrComment>): { isOfIssue: SQL; issu
   return { isOfIssue, issueId };
 }
 
-export const oneComment = prepare((db, wanted: Params<WantedComment>) =>
-  selectComments(db).where(isWantedComment(wanted)),
+export const oneComment = prepare((db, key: Params<CommentKey>) =>
+  selectComments(db).where(isCommentWithKey(key)),
 );
 
-const commentAndIssue = prepareAll((db, wanted: Params<WantedComment>) => [
-  selectComments(db).where(isWantedComment(wanted)),
-  selectIssues(db).where(eq(issues.id, issueIdOfComment(wanted))),
+const commentAndIssue = prepareAll((db, key: Params<CommentKey>) => [
+  selectComments(db).where(isCommentWithKey(key)),
+  selectIssues(db).where(eq(issues.id, issueIdOfComment(key))),
 ]);
 
 /**
@@ -93,7 +89,7 @@ export async function findComment(
   repo: RepositoryContext,
   id: number,
 ): Promise<CommentContext> {
-  const [row] = await oneComment(ctx.db, toWantedComment(ctx, repo, id));
+  const [row] = await oneComment(ctx.db, toCommentKey(ctx, repo, id));
   if (!row || !isIssueVisible(repo, row)) throw noComment();
   return toCommentContext(repo, row);
 }
@@ -110,7 +106,7 @@ export async function findCommentAndIssue(
   number?: number,
 ): Promise<{ comment: CommentContext; issue: IssueContext }> {
   const { db } = ctx;
-  const [[row], [found]] = await db.batch(commentAndIssue(db, toWantedComment(ctx, repo, id)));
+  const [[row], [found]] = await db.batch(commentAndIssue(db, toCommentKey(ctx, repo, id)));
   if (!row || !found || !isIssueVisible(repo, row)) throw noComment();
   if (number !== undefined && row.number !== number) throw noComment();
   return { comment: toCommentContext(repo, row), issue: toIssueContext(repo, found) };

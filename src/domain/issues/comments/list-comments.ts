@@ -111,8 +111,8 @@ export async function listRepositoryComments(
   const seesPulls = modeOf(repo, "pulls") >= ACCESS.read;
   if (!seesIssues && !seesPulls) return { items: [], total: 0 };
   const list = { repoId: repo.row.id, range: toWholeSeconds(range), size, offset };
-  const asked = { ...list, seesIssues, seesPulls };
-  const [[counted], rows] = await db.batch(commentsOfRepository(db, asked));
+  const args = { ...list, seesIssues, seesPulls };
+  const [[counted], rows] = await db.batch(commentsOfRepository(db, args));
   return {
     items: rows.map((row) => toCommentContext(repo, row)),
     total: counted?.total ?? 0,

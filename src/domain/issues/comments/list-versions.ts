@@ -10,7 +10,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible } from "../issue/find-issue.ts";
 import { isVersionOf } from "../issue/insert-version.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { type IssueOrComment, issueOf, toWantedComment } from "./find-comment.ts";
+import { type IssueOrComment, issueOf, toCommentKey } from "./find-comment.ts";
 
 /**
  * Lists a page of the versions of the body of an issue or pull request, the original first; none if
@@ -33,7 +33,7 @@ export const listCommentVersions = (
   id: number,
   slice: Slice,
 ): Promise<Listed<VersionContext>> =>
-  listVersions(ctx, repo, { comment: toWantedComment(ctx, repo, id) }, slice);
+  listVersions(ctx, repo, { comment: toCommentKey(ctx, repo, id) }, slice);
 
 async function listVersions(
   { db }: Ctx,

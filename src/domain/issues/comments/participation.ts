@@ -10,10 +10,10 @@ import { forbidden } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import { isIssueWritable, unitOf } from "../issue/find-issue.ts";
 
-// Who can see an issue may comment on it and react to it, unless it is locked or a block separates
-// them from those whom that reaches. The rule has two forms: what `requireParticipation` refuses
-// before anything is read or written, and `isParticipationAllowed` with `isKeptOut` for the
-// statement that writes.
+// Users who can see an issue may comment on it and react to it, unless it is locked or a block
+// separates them from the users whom that reaches. The rule has two forms: `requireParticipation`
+// refuses before anything is read or written; `isParticipationAllowed` and `isKeptOut` are
+// conditions of the statement that writes.
 
 /**
  * Refuses a caller who may not add anything to an issue: to a locked one without write access, or

@@ -13,7 +13,7 @@ import {
 /**
  * Like `recordIfChanged`, for an event of a comment that may be one on code.
  *
- * SECURITY: nobody hears of what happens to a comment of a pending review.
+ * SECURITY: there are no events of comments of a pending review.
  */
 export const recordOfComment = (
   ctx: Ctx,

@@ -2,7 +2,7 @@ import { type SQL, sql } from "drizzle-orm";
 
 import { reviews, timelineEntries, type TimelineKind } from "../../../db/schema/index.ts";
 
-/** The kinds of entries that somebody wrote: what they say is a text of its own. */
+/** The kinds of entries that have a text of a user. */
 export const WRITTEN_KINDS = ["comment", "review", "code"] as const satisfies TimelineKind[];
 
 /** The review of an entry, while it is pending. */

@@ -4,6 +4,7 @@ import { asBlocked, isBlockedBy, unlessBlocked } from "../../../auth/access/bloc
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { issueDependencies, issues } from "../../../db/schema/index.ts";
 import { record } from "../../../events/record.ts";
@@ -70,7 +71,7 @@ function insertDependency({ db, actor, now }: Ctx, { blocked, blocker }: Depende
   const blockerId = blocker.row.id;
   const isKeptOut = isBlockedBy(sql`${actor.user?.id ?? 0}`, sql`${blocker.repo.row.ownerId}`);
   const hasRoom = sql`(
-    select count(*) from ${issueDependencies} d where d.issue_id = ${blockedId}
+    select count(*) from ${issueDependencies} where ${issueDependencies.issueId} = ${blockedId}
   ) < ${BLOCKERS_MAX}`;
   return insertSelect(
     db,
@@ -85,20 +86,23 @@ function insertDependency({ db, actor, now }: Ctx, { blocked, blocker }: Depende
   );
 }
 
+/** The issues for which an issue waits, directly or not. */
+const walk = derivedTable("walk", "id");
+
 /**
  * The condition that the blocking issue does not wait for the blocked one, found by walking all
  * issues for which it waits. False as well if these are too many to be walked.
  */
 const isAcyclic = (blockedId: number, blockerId: number): SQL => sql`(
-  with recursive walk(id) as (
+  with recursive ${walk}(id) as (
     select ${blockerId}
     union
-    select d.blocker_id
-    from walk
-    join ${issueDependencies} d on d.issue_id = walk.id
+    select ${issueDependencies.blockerId}
+    from ${walk}
+    join ${issueDependencies} on ${issueDependencies.issueId} = ${walk.id}
     limit ${SEARCHED_MAX + 1}
   )
-  select count(*) <= ${SEARCHED_MAX} and not max(id = ${blockedId}) from walk
+  select count(*) <= ${SEARCHED_MAX} and not max(${walk.id} = ${blockedId}) from ${walk}
 )`;
 
 function asRefusal(error: unknown): unknown {

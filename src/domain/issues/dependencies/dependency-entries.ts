@@ -4,7 +4,7 @@ import { insertEntryIfChanged } from "../issue/insert-entry.ts";
 import type { Dependency } from "./dependency.ts";
 
 /**
- * The statements that tell of a dependency in the timelines of both issues, if the previous
+ * The statements that add a dependency to the timelines of both issues, if the previous
  * statement of the batch changed a row. The timelines of archived repositories do not change.
  */
 export const dependencyEntries = (

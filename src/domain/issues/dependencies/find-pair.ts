@@ -4,6 +4,7 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import { TO_SEE } from "../../../auth/access/requirement.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { issues, repositories, users } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
@@ -46,11 +47,16 @@ export async function findPair(
     join ${users} on ${users.id} = ${repositories.ownerId}
     where ${named}
   )`;
-  const [[row], [otherRepoRow], [otherRow]] = await db.batch([
-    selectIssues(db).where(isNumbered(repo.row.id, number)),
-    selectRepositories(db, callerSql(actor)).where(named),
-    selectIssues(db).where(and(eq(issues.repoId, otherRepoId), eq(issues.number, index))),
-  ]);
+  const found = await batch(db, {
+    issue: selectIssues(db).where(isNumbered(repo.row.id, number)),
+    otherRepo: selectRepositories(db, callerSql(actor)).where(named),
+    other: selectIssues(db).where(and(eq(issues.repoId, otherRepoId), eq(issues.number, index))),
+  });
+  const {
+    issue: [row],
+    otherRepo: [otherRepoRow],
+    other: [otherRow],
+  } = found;
   const otherRepo = otherRepoRow && toRepositoryContext(actor, otherRepoRow);
   if (!row || !isIssueVisible(repo, row.issue)) throw notFound("issue does not exist");
   if (!otherRepo || !isAllowed(otherRepo, TO_SEE)) throw notFound("repository does not exist");

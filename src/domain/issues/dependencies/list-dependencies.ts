@@ -1,4 +1,5 @@
 import { eq, inArray, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { TO_SEE } from "../../../auth/access/requirement.ts";
@@ -7,6 +8,7 @@ import { toCallerSql } from "../../../auth/caller-sql.ts";
 import { type Principal, type PrincipalSql, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { allOf } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issueDependencies, issues, repositories } from "../../../db/schema/index.ts";
 import { selectTotal } from "../../../db/select-total.ts";
@@ -59,13 +61,13 @@ async function listLinked(
   { size, offset }: Slice,
 ): Promise<Listed<IssueContext | undefined>> {
   const list = { repoId: repo.row.id, number, principal: principalOf(actor), size, offset };
-  const [[subject], rows, repoRows, [counted]] = await db.batch(linkedPage(db, list, side));
-  if (!subject || !isIssueVisible(repo, subject)) throw notFound("issue does not exist");
+  const [[found], rows, repoRows, [counted]] = await db.batch(linkedPage(db, list, side));
+  if (!found || !isIssueVisible(repo, found)) throw notFound("issue does not exist");
   const repos = toRepositoriesById(actor, repoRows);
   const items = rows.map((row) => {
-    const found = repos.get(row.issue.repoId);
-    const isSeen = found && isAllowed(found, TO_SEE) && isIssueVisible(found, row.issue);
-    return isSeen ? toIssueContext(found, row) : undefined;
+    const owner = repos.get(row.issue.repoId);
+    const isSeen = owner && isAllowed(owner, TO_SEE) && isIssueVisible(owner, row.issue);
+    return isSeen ? toIssueContext(owner, row) : undefined;
   });
   return { items, total: counted?.total ?? 0 };
 }
@@ -79,14 +81,17 @@ interface LinkedList extends Slice {
   readonly principal: Principal;
 }
 
+const subject = alias(issues, "subject");
+const listed = derivedTable("listed", "id");
+
 const linkedPage = prepareAll((db, list: Params<LinkedList>, side: Side) => {
   const { repoId, number, principal, size, offset } = list;
   const { blockerId, issueId } = issueDependencies;
   const [listedId, subjectId] = side === "blockers" ? [blockerId, issueId] : [issueId, blockerId];
   const idOfSubject = sql`(
-    select subject.id
-    from ${issues} subject
-    where subject.repo_id = ${repoId} and subject.number = ${number}
+    select ${subject.id}
+    from ${issues} ${subject}
+    where ${subject.repoId} = ${repoId} and ${subject.number} = ${number}
   )`;
   const isListed = allOf(
     eq(subjectId, idOfSubject),
@@ -103,8 +108,10 @@ const linkedPage = prepareAll((db, list: Params<LinkedList>, side: Side) => {
     ${issues.createdAt} desc,
     ${issues.id} desc`;
   const page = (column: SQL): SQL => sql`(
-    select page.id
-    from (select ${column} as id ${linked} order by ${order} limit ${size} offset ${offset}) page
+    select ${listed.id}
+    from (
+      select ${column} as id ${linked} order by ${order} limit ${size} offset ${offset}
+    ) ${listed}
   )`;
   return [
     db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repoId, number)),

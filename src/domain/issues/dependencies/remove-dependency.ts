@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { issueDependencies, issues } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -29,16 +30,20 @@ export async function removeDependency(
     eq(issueDependencies.issueId, blocked.row.id),
     eq(issueDependencies.blockerId, blocker.row.id),
   );
-  const [removed, , [row]] = await db.batch([
-    db.delete(issueDependencies).where(isThis).returning({ id: issueDependencies.issueId }),
-    recordIfChanged(ctx, {
+  const { removed, found } = await batch(db, {
+    removed: db
+      .delete(issueDependencies)
+      .where(isThis)
+      .returning({ id: issueDependencies.issueId }),
+    event: recordIfChanged(ctx, {
       type: "issue.dependency_removed",
       ...eventSubject(blocked),
       blockerId: blocker.row.id,
     }),
-    selectIssues(db).where(eq(issues.id, answered.row.id)),
-    ...dependencyEntries(ctx, "remove_dependency", dependency),
-  ]);
+    found: selectIssues(db).where(eq(issues.id, answered.row.id)),
+    entries: dependencyEntries(ctx, "remove_dependency", dependency),
+  });
+  const [row] = found;
   if (!removed[0] || !row) throw notFound("the issue does not depend on the other one");
   return toIssueContext(answered.repo, row);
 }

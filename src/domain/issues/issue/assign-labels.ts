@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED } from "../../../db/json-of.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
@@ -14,7 +15,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../../events/record.ts";
 import { invalid } from "../../../lib/failure.ts";
-import { exclusiveScopeSql } from "./exclusive-scope.ts";
+import { exclusiveScope } from "./exclusive-scope.ts";
 import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 import { type IssueArgument, issueSql } from "./new-issue-id.ts";
 
@@ -37,13 +38,11 @@ export interface LabeledIssue {
 }
 
 /** Labels by their ids, or by their names, which several labels may share. */
-export type WantedLabels =
-  | { readonly ids: readonly number[] }
-  | { readonly names: readonly string[] };
+export type LabelKeys = { readonly ids: readonly number[] } | { readonly names: readonly string[] };
 
-/** What happens to the labels of an issue. */
+/** A change of the labels of an issue. */
 export type LabelChange =
-  | { readonly kind: "add" | "replace"; readonly wanted: WantedLabels }
+  | { readonly kind: "add" | "replace"; readonly labels: LabelKeys }
   | { readonly kind: "remove"; readonly labelId: number }
   | { readonly kind: "clear" };
 
@@ -54,7 +53,7 @@ export type LabelChange =
  *
  * Which labels come and go is decided by the rows at the time of the write, so that of any number
  * of concurrent requests each leaves at most one label of an exclusive scope: a label takes the
- * others of its scope off, and among wanted labels of one scope the last one by name stays.
+ * others of its scope off, and among new labels of one scope the last one by name stays.
  *
  * SECURITY: labels that belong neither to the repository nor to its present owner are ignored.
  *
@@ -77,7 +76,7 @@ export function labelStatements(ctx: Ctx, issue: LabeledIssue, change: LabelChan
     ...(issueId !== undefined && { issueId }),
     event,
     entry: entryArgument(ctx),
-    ...("wanted" in change && { wanted: change.wanted }),
+    ...("labels" in change && { keys: change.labels }),
     ...(change.kind === "remove" && { labelId: change.labelId }),
   };
   return changeLabelsOf(ctx.db, args, { kind: change.kind });
@@ -86,9 +85,14 @@ export function labelStatements(ctx: Ctx, issue: LabeledIssue, change: LabelChan
 interface LabelArguments extends IssueArgument {
   readonly event: EventArgument;
   readonly entry: EntryArgument;
-  readonly wanted?: WantedLabels;
+  readonly keys?: LabelKeys;
   readonly labelId?: number;
 }
+
+/** Labels that a change adds or removes. */
+const changed = derivedTable("changed", "id", "name");
+/** Labels that an issue has after a change. */
+const kept = derivedTable("kept", "id", "name", "scope");
 
 const changeLabelsOf = prepareAll(
   (db, p: Params<LabelArguments>, { kind }: Pick<LabelChange, "kind">) => {
@@ -97,14 +101,14 @@ const changeLabelsOf = prepareAll(
     const { added, removed } = changedLabels({ repoId, issueId }, kind, p);
     const idsOf = (rows: SQL): SQL => sql`json((
       select json_group_array(id)
-      from (select id from ${rows} order by name, id)
+      from (select ${changed.id} from ${rows} ${changed} order by ${changed.name}, ${changed.id})
     ))`;
     const insertLabelEntries = (rows: SQL, body: string) =>
       insertSelect(
         db,
         timelineEntries,
-        { repoId, issueId, kind: "label", ...entry, body, labelId: sql`changed.id` },
-        sql`from ${rows} changed order by changed.name, changed.id`,
+        { repoId, issueId, kind: "label", ...entry, body, labelId: changed.id },
+        sql`from ${rows} ${changed} order by ${changed.name}, ${changed.id}`,
       );
     const isThis = sql`${issueLabels.issueId} = ${issueId}`;
     const hasRoom = sql`(
@@ -126,18 +130,20 @@ const changeLabelsOf = prepareAll(
       recordBy(db, p.event, { ...computed, ...changes }, IF_CHANGED),
       insertLabelEntries(removed, ""),
       insertLabelEntries(added, "1"),
-      db.delete(issueLabels).where(and(isThis, sql`label_id in (select id from ${removed})`)),
+      db
+        .delete(issueLabels)
+        .where(and(isThis, sql`${issueLabels.labelId} in (select id from ${removed})`)),
       insertSelect(
         db,
         issueLabels,
         {
           issueId: issues.id,
-          labelId: onlyWhile(hasRoom, sql`added.id`),
+          labelId: onlyWhile(hasRoom, sql`${changed.id}`),
           repoId: issues.repoId,
           isPull: issues.isPull,
           isClosed: issues.isClosed,
         },
-        sql`from ${issues} join ${added} added where ${eq(issues.id, sql`${issueId}`)}`,
+        sql`from ${issues} join ${added} ${changed} where ${eq(issues.id, sql`${issueId}`)}`,
       ),
     ] as const;
   },
@@ -157,33 +163,37 @@ export const tooManyLabels = () => invalid(`an issue can have ${ISSUE_LABELS_MAX
 function changedLabels(
   { repoId, issueId }: { repoId: SQL; issueId: SQL },
   kind: LabelChange["kind"],
-  { labelId, wanted }: Pick<Params<LabelArguments>, "labelId" | "wanted">,
+  { labelId, keys }: Pick<Params<LabelArguments>, "labelId" | "keys">,
 ): { added: SQL; removed: SQL } {
-  const held = (isRemoved: SQL): SQL => sql`(
-    select l.id, l.name
-    from ${issueLabels} il
-    join ${labels} l on l.id = il.label_id
-    where il.issue_id = ${issueId} and ${isRemoved}
+  const attached = (isRemoved: SQL): SQL => sql`(
+    select ${labels.id}, ${labels.name}
+    from ${issueLabels}
+    join ${labels} on ${labels.id} = ${issueLabels.labelId}
+    where ${issueLabels.issueId} = ${issueId} and ${isRemoved}
   )`;
   const nothing = sql`(select 0 as id, '' as name where 0)`;
   switch (kind) {
     case "clear":
-      return { added: nothing, removed: held(sql`true`) };
+      return { added: nothing, removed: attached(sql`true`) };
     case "remove":
-      return { added: nothing, removed: held(sql`l.id = ${labelId}`) };
+      return { added: nothing, removed: attached(sql`${labels.id} = ${labelId}`) };
     case "add":
     case "replace": {
-      if (!wanted) throw new Error("no labels are wanted");
-      const kept = keptLabels(repoId, wanted);
-      const isOther = sql`l.id not in (select id from ${kept})`;
-      const isEvicted = sql`${exclusiveScopeSql("l")} in (select scope from ${kept})`;
+      if (!keys) throw new Error("no labels are given");
+      const rows = sql`${keptLabels(repoId, keys)} ${kept}`;
+      const isOther = sql`${labels.id} not in (select ${kept.id} from ${rows})`;
+      const isEvicted = sql`${exclusiveScope} in (select ${kept.scope} from ${rows})`;
       return {
         added: sql`(
-          select id, name
-          from ${kept}
-          where id not in (select label_id from ${issueLabels} where issue_id = ${issueId})
+          select ${kept.id}, ${kept.name}
+          from ${rows}
+          where ${kept.id} not in (
+            select ${issueLabels.labelId}
+            from ${issueLabels}
+            where ${issueLabels.issueId} = ${issueId}
+          )
         )`,
-        removed: held(kind === "replace" ? isOther : sql`${isOther} and ${isEvicted}`),
+        removed: attached(kind === "replace" ? isOther : sql`${isOther} and ${isEvicted}`),
       };
     }
     default:
@@ -192,26 +202,29 @@ function changedLabels(
 }
 
 /**
- * A subquery of the wanted labels that the issue can have, of each exclusive scope the last one by
- * name.
+ * A subquery of the requested labels that the issue can have, of each exclusive scope the last one
+ * by name.
  */
-function keptLabels(repoId: SQL, wanted: Params<WantedLabels>): SQL {
-  const ownerId = sql`(select owner_id from ${repositories} where id = ${repoId})`;
-  const isWanted = "ids" in wanted ? sql`l.id in ${wanted.ids}` : sql`l.name in ${wanted.names}`;
+function keptLabels(repoId: SQL, keys: Params<LabelKeys>): SQL {
+  const ownerId = sql`(
+    select ${repositories.ownerId} from ${repositories} where ${repositories.id} = ${repoId}
+  )`;
+  const isRequested =
+    "ids" in keys ? sql`${labels.id} in ${keys.ids}` : sql`${labels.name} in ${keys.names}`;
   return sql`(
     select id, name, scope
     from (
       select id, name, scope, row_number() over (
         partition by scope, iif(scope is null, id, 0)
         order by name desc, id desc
-      ) as place
+      ) as position
       from (
-        select l.id, l.name, ${exclusiveScopeSql("l")} as scope
-        from ${labels} l
-        where (l.repo_id = ${repoId} and ${isWanted})
-          or (l.org_id = ${ownerId} and ${isWanted})
+        select ${labels.id}, ${labels.name}, ${exclusiveScope} as scope
+        from ${labels}
+        where (${labels.repoId} = ${repoId} and ${isRequested})
+          or (${labels.orgId} = ${ownerId} and ${isRequested})
       )
     )
-    where place = 1
+    where position = 1
   )`;
 }

@@ -37,7 +37,7 @@ interface AssignableIssue {
 export function assigneeStatements(
   ctx: Ctx,
   { repo, row }: AssignableIssue,
-  wanted: readonly Pick<User, "id">[],
+  assignees: readonly Pick<User, "id">[],
 ) {
   const { id: repoId, ownerId } = repo.row;
   const { id = COMPUTED, number = COMPUTED, isPull } = row;
@@ -48,7 +48,7 @@ export function assigneeStatements(
     ...(row.id !== undefined && { issueId: row.id }),
     posterId: row.posterId,
     actorId: ctx.actor.user?.id ?? null,
-    ids: JSON.stringify([...new Set(wanted.map((user) => user.id))]),
+    ids: JSON.stringify([...new Set(assignees.map((user) => user.id))]),
     entry: entryArgument(ctx),
     unassigned: eventArgument(ctx, { type: "issue.unassigned", ...event }),
     assigned: eventArgument(ctx, { type: "issue.assigned", ...event }),
@@ -77,15 +77,15 @@ const changeAssignees = prepareAll(
     const isRemoved = and(isOfIssue, sql`${userId} not in (select value from json_each(${ids}))`);
     const removed = sql`from ${issueAssignees} where ${isRemoved} order by ${issueAssignees}.rowid`;
     const added = sql`
-      from json_each(${ids}) wanted
+      from json_each(${ids}) assignee
       where not exists (
-        select 1 from ${issueAssignees} where ${isOfIssue} and ${userId} = wanted.value
+        select 1 from ${issueAssignees} where ${isOfIssue} and ${userId} = assignee.value
       )
-      order by wanted.key`;
+      order by assignee.key`;
     const removedId = sql`${userId}`;
-    const addedId = sql`wanted.value`;
-    // Whoever the owner or the author blocks is not assigned, and nobody is by those whom they
-    // block.
+    const addedId = sql`assignee.value`;
+    // Users whom the owner or the author blocks can't be assigned, and no user can be assigned by
+    // somebody whom they block.
     const isForbidden = anyOf(
       isBlockedBy(addedId, ownerId, p.posterId),
       isBlockedBy(p.actorId, addedId),
@@ -119,7 +119,7 @@ const changeAssignees = prepareAll(
 );
 
 /**
- * What a failed batch means for the caller: the refusal if an assignment was not allowed, otherwise
+ * Translates the error of a failed batch: the refusal if an assignment was not allowed, otherwise
  * the error itself.
  */
 export function asUnassignable(error: unknown): unknown {

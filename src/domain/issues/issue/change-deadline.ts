@@ -1,6 +1,7 @@
 import { type AnyColumn, and, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { issues, timelineEntries } from "../../../db/schema/index.ts";
@@ -20,11 +21,11 @@ export async function changeDeadline(
   issue: IssueContext,
   deadlineAt: number | null,
 ): Promise<void> {
-  const [, , , [found]] = await ctx.db.batch([
-    ...deadlineStatements(ctx, issue, deadlineAt),
-    issueIdById(ctx.db, { id: issue.row.id }),
-  ]);
-  if (!found) throw notFound("issue does not exist");
+  const { found } = await batch(ctx.db, {
+    change: deadlineStatements(ctx, issue, deadlineAt),
+    found: issueIdById(ctx.db, { id: issue.row.id }),
+  });
+  if (found.length === 0) throw notFound("issue does not exist");
 }
 
 /** The statements that set or remove a due date. Where it is that already they write nothing. */
@@ -63,7 +64,7 @@ const insertDeadlineEntry = prepare((db, p: Params<NewDeadline>) => {
   const dayOf = (time: AnyColumn | SQL): SQL => sql`date(${time} / 1000, 'unixepoch')`;
   const isAdded = sql`${issues.deadlineAt} is null`;
   const former = dayOf(issues.deadlineAt);
-  const told = p.isRemoved
+  const change = p.isRemoved
     ? { kind: "removed_deadline" as const, body: former }
     : {
         kind: sql`iif(${isAdded}, 'added_deadline', 'modified_deadline')`,
@@ -72,7 +73,7 @@ const insertDeadlineEntry = prepare((db, p: Params<NewDeadline>) => {
   return insertSelect(
     db,
     timelineEntries,
-    { repoId, issueId, ...entry, ...told },
+    { repoId, issueId, ...entry, ...change },
     sql`from ${issues} where ${isChangedBy(p)}`,
   );
 });

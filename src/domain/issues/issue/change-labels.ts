@@ -1,6 +1,7 @@
 import { and, asc, eq, or } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf, isViolation } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { issueLabels, labels, type Label } from "../../../db/schema/index.ts";
@@ -35,10 +36,12 @@ export async function changeLabels(
     number: row.number,
     isPull: row.isPull,
   };
-  const select = labelsOfIssue(db, { issueId: row.id });
   try {
-    const results = await db.batch([...labelStatements(ctx, issue, change), select]);
-    return results[results.length - 1] as Label[];
+    const { found } = await batch(db, {
+      change: labelStatements(ctx, issue, change),
+      found: labelsOfIssue(db, { issueId: row.id }),
+    });
+    return found;
   } catch (error) {
     // The issue, or one of the labels, was deleted meanwhile.
     if (isViolation(error, "FOREIGN KEY")) throw notFound("issue does not exist");

@@ -14,8 +14,8 @@ import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 
 /**
  * The statements that give an issue or pull request a milestone of its repository, or take it off.
- * Where it has that one already they write nothing, also if it is closed meanwhile. A failed batch
- * is judged by `asWrongMilestone`.
+ * They write nothing where it has that one already, even a closed one. `asWrongMilestone`
+ * translates the error of a failed batch.
  */
 export function milestoneStatements(ctx: Ctx, issue: IssueContext, milestoneId: number | null) {
   const { id: issueId, repoId } = issue.row;
@@ -52,7 +52,9 @@ const setMilestone = prepareAll((db, p: Params<NewMilestone>) => {
     // First, since the entry refers to the milestone.
     db
       .update(issues)
-      .set({ createdAt: onlyWhile(sql`(${milestoneId} is null or ${isOpen})`, sql`created_at`) })
+      .set({
+        createdAt: onlyWhile(sql`(${milestoneId} is null or ${isOpen})`, sql`${issues.createdAt}`),
+      })
       .where(isChanged),
     p.isRemoved
       ? recordBy(db, p.event, { milestoneId: sql`${issues.milestoneId}` }, from)
@@ -74,7 +76,7 @@ const setMilestone = prepareAll((db, p: Params<NewMilestone>) => {
   ] as const;
 });
 
-/** What a failed batch with `milestoneStatements` means for the caller. */
+/** Translates the error of a failed batch with `milestoneStatements`. */
 export const asWrongMilestone = (error: unknown): unknown =>
   isViolation(error, "NOT NULL", "issues.created_at")
     ? invalidField("milestone", "must be the id of an open milestone of the repository")

@@ -1,6 +1,7 @@
 import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { hasOpenBlockers } from "../../../db/open-blockers.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
@@ -10,20 +11,20 @@ import type { Oid } from "../../../git/oid.ts";
 import { notFound, precondition } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import { eventSubject } from "./event-subject.ts";
-import { issueById, type IssueQueryRow, toIssueContext } from "./find-issue.ts";
+import { issueById, toIssueContext } from "./find-issue.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 import { isIssueOpen, stopStatements } from "./stop-stopwatch.ts";
 import { unscheduleStatements } from "./unschedule-merge.ts";
 
-/** What caused a change of state. */
+/** The cause of a change of state. */
 interface StateCause {
-  /** The commit whose message did it; "" for none. */
+  /** The commit whose message changes the state; "" for none. */
   readonly commitOid?: Oid | "";
 }
 
 /**
- * Closes or reopens an issue or pull request. Idempotent: without a change nothing is told. A
- * merged one stays closed.
+ * Closes or reopens an issue or pull request. Idempotent: without a change there is no entry and no
+ * event. A merged one stays closed.
  *
  * @throws Failure `precondition` for closing one with open blockers, `not_found` if it was deleted
  * meanwhile. A violation of `UNIQUE` if the commit did the same to it before.
@@ -35,11 +36,11 @@ export async function changeState(
   cause: StateCause = {},
 ): Promise<IssueContext> {
   try {
-    const results = await ctx.db.batch([
-      ...stateStatements(ctx, issue, isClosed, cause),
-      issueById(ctx.db, { id: issue.row.id }),
-    ]);
-    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    const { found } = await batch(ctx.db, {
+      change: stateStatements(ctx, issue, isClosed, cause),
+      found: issueById(ctx.db, { id: issue.row.id }),
+    });
+    const [row] = found;
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(issue.repo, row);
   } catch (error) {
@@ -50,8 +51,8 @@ export async function changeState(
 /**
  * The statements that close or reopen an issue or pull request, with the entry of the timeline and
  * the event. Where it has that state already they write nothing. The caller's stopwatch on an issue
- * that is closed stops, and a scheduled merge of a pull request is cancelled. A failed batch is
- * judged by `asOpenBlockers`.
+ * that is closed stops, and a scheduled merge of a pull request is cancelled. `asOpenBlockers`
+ * translates the error of a failed batch.
  */
 export function stateStatements(
   ctx: Ctx,
@@ -118,7 +119,7 @@ const isMerged = (issueId: SQL): SQL => sql`exists (
   where ${pulls.issueId} = ${issueId} and ${pulls.mergedAt} is not null
 )`;
 
-/** What a failed batch with `stateStatements` means for the caller. */
+/** Translates the error of a failed batch with `stateStatements`. */
 export const asOpenBlockers = (error: unknown): unknown =>
   isViolation(error, "NOT NULL", "issues.is_closed")
     ? precondition("cannot close this issue or pull request because it still has open dependencies")

@@ -4,6 +4,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { asBlocked, isBlockedBy, unlessBlocked } from "../../../auth/access/blocks.ts";
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED } from "../../../db/json-of.ts";
@@ -22,7 +23,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
-import { type IssueQueryRow, isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
+import { isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
 import { entryArgument, type EntryArgument, insertEntryOnNew } from "./insert-entry.ts";
 import { issueSql, newNumberIn } from "./new-issue-id.ts";
 import { toIssueTitle } from "./issue-title.ts";
@@ -58,18 +59,18 @@ export interface NewIssue {
 export async function createIssue(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: NewIssue,
+  input: NewIssue,
 ): Promise<IssueContext> {
   requireNotArchived(repo);
   if (!isUnitOn(repo.row, "issues")) throw forbidden("the repository's issues unit is disabled");
-  const honoured = mayWriteIssues(repo) ? wanted : pickForAll(wanted);
-  const assignees = await findNewAssignees(ctx, repo, "issues", honoured.assignees ?? []);
+  const accepted = mayWriteIssues(repo) ? input : pickForAll(input);
+  const assignees = await findNewAssignees(ctx, repo, "issues", accepted.assignees ?? []);
   try {
-    const results = await ctx.db.batch([
-      ...openingStatements(ctx, repo, { ...honoured, isPull: false }, assignees),
-      selectNewIssue(ctx.db, { repoId: repo.row.id }),
-    ]);
-    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    const { found } = await batch(ctx.db, {
+      opening: openingStatements(ctx, repo, { ...accepted, isPull: false }, assignees),
+      found: selectNewIssue(ctx.db, { repoId: repo.row.id }),
+    });
+    const [row] = found;
     if (!row) throw notFound();
     return toIssueContext(repo, row);
   } catch (error) {
@@ -77,27 +78,31 @@ export async function createIssue(
   }
 }
 
-/** A new issue, or what a new pull request has as an issue. */
+/** The input for a new issue, or for the issue of a new pull request. */
 type Opening = NewIssue & { readonly isPull: boolean };
 
 /**
- * The statements that open an issue or pull request, with its entries and events. A failed batch is
- * judged by `asOpeningRefusal`.
+ * The statements that open an issue or pull request, with its entries and events.
+ * `asOpeningRefusal` translates the error of a failed batch.
  *
- * @param more Statements that follow the insert, before anything is told of it.
+ * @param more Statements that follow the insert, before its entries and events.
  */
 export const openingStatements = (
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: Opening,
+  opening: Opening,
   assignees: readonly User[],
   more: readonly BatchItem<"sqlite">[] = [],
 ) =>
   [
     takeNumber(ctx.db, { repoId: repo.row.id }),
-    insertIssue(ctx, repo, wanted),
+    insertIssue(ctx.db, {
+      row: toRow(ctx, repo, opening),
+      actorId: ctx.actor.user?.id ?? 0,
+      ownerId: repo.row.ownerId,
+    }),
     ...more,
-    ...toldStatements(ctx, repo, wanted, assignees),
+    ...entryStatements(ctx, repo, opening, assignees),
   ] as const;
 
 const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
@@ -132,66 +137,47 @@ const selectNewIssue = prepare((db, { repoId }: Params<{ repoId: number }>) =>
   selectIssues(db).where(isNumbered(repoId, newNumberIn(repoId))),
 );
 
-function insertIssue({ db, actor, now }: Ctx, { row }: RepositoryContext, wanted: Opening) {
-  const { isPull, isClosed = false, milestoneId = 0, body = "", ref = "" } = wanted;
-  return insertOpened(db, {
+/** The columns of a new issue that are known before its batch. */
+function toRow({ actor, now }: Ctx, { row }: RepositoryContext, opening: Opening) {
+  const { isPull, isClosed = false, body = "", ref = "" } = opening;
+  const { milestoneId = 0, deadlineAt = null } = opening;
+  return {
     repoId: row.id,
-    ownerId: row.ownerId,
-    actorId: actor.user?.id ?? 0,
-    posterId: actor.user?.id ?? null,
     isPull,
-    title: toIssueTitle(wanted.title),
+    posterId: actor.user?.id ?? null,
+    title: toIssueTitle(opening.title),
     body,
     ref,
     isClosed,
     closedAt: isClosed ? now : null,
     milestoneId,
-    deadlineAt: wanted.deadlineAt ?? null,
-    now,
-  });
+    deadlineAt,
+    createdAt: now,
+    updatedAt: now,
+  };
 }
 
-interface OpenedIssue {
-  readonly repoId: number;
-  readonly ownerId: number;
+interface InsertedIssue {
+  readonly row: ReturnType<typeof toRow>;
   /** 0 for nobody. */
   readonly actorId: number;
-  readonly posterId: number | null;
-  readonly isPull: boolean;
-  readonly title: string;
-  readonly body: string;
-  readonly ref: string;
-  readonly isClosed: boolean;
-  readonly closedAt: number | null;
-  /** 0 for none. */
-  readonly milestoneId: number;
-  readonly deadlineAt: number | null;
-  readonly now: number;
+  readonly ownerId: number;
 }
 
-const insertOpened = prepare((db, p: Params<OpenedIssue>) => {
-  const { repoId, now } = p;
+const insertIssue = prepare((db, { row, actorId, ownerId }: Params<InsertedIssue>) => {
   const ofRepository = sql`
     from ${milestones}
-    where ${milestones.id} = ${p.milestoneId} and ${milestones.repoId} = ${repoId}`;
+    where ${milestones.id} = ${row.milestoneId} and ${milestones.repoId} = ${row.repoId}`;
   const isMilestoneOpen = sql`not exists (select 1 ${ofRepository} and ${milestones.isClosed})`;
   return insertSelect(
     db,
     issues,
     {
-      repoId,
-      number: newNumberIn(repoId),
-      isPull: p.isPull,
-      posterId: p.posterId,
-      title: unlessBlocked(isBlockedBy(p.actorId, p.ownerId), p.title),
-      body: onlyWhile(isMilestoneOpen, p.body),
-      ref: p.ref,
-      isClosed: p.isClosed,
-      closedAt: p.closedAt,
+      ...row,
+      number: newNumberIn(row.repoId),
+      title: unlessBlocked(isBlockedBy(actorId, ownerId), row.title),
+      body: onlyWhile(isMilestoneOpen, row.body),
       milestoneId: sql`(select ${milestones.id} ${ofRepository})`,
-      deadlineAt: p.deadlineAt,
-      createdAt: now,
-      updatedAt: now,
     },
     sql`where true`,
   );
@@ -201,17 +187,17 @@ const recordOnNew = prepare((db, p: Params<{ repoId: number; event: EventArgumen
   recordBy(db, p.event, issueSql({ repoId: p.repoId }).computed),
 );
 
-/** The statements that tell of a new issue, and those that give it assignees and labels. */
-function toldStatements(
+/** The entries and events of a new issue, with the statements for its assignees and labels. */
+function entryStatements(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: Opening,
+  opening: Opening,
   assignees: readonly User[],
 ): BatchItem<"sqlite">[] {
   const { id: repoId, ownerId } = repo.row;
-  const { isPull } = wanted;
+  const { isPull } = opening;
   const subject = { repoId, ownerId, issueId: COMPUTED, number: COMPUTED, isPull };
-  const { labelIds = [], milestoneId = 0, isClosed = false } = wanted;
+  const { labelIds = [], milestoneId = 0, isClosed = false } = opening;
   const opened = eventArgument(ctx, { type: "issue.opened", ...subject });
   const statements: BatchItem<"sqlite">[] = [recordOnNew(ctx.db, { repoId, event: opened })];
   if (assignees.length > 0) {
@@ -219,7 +205,7 @@ function toldStatements(
     statements.push(...assigneeStatements(ctx, { repo, row: { isPull, posterId } }, assignees));
   }
   if (labelIds.length > 0) {
-    const change = { kind: "add", wanted: { ids: labelIds } } as const;
+    const change = { kind: "add", labels: { ids: labelIds } } as const;
     statements.push(...labelStatements(ctx, { repoId, ownerId, isPull }, change));
   }
   if (milestoneId > 0) {
@@ -228,7 +214,7 @@ function toldStatements(
       ...subject,
       milestoneId: COMPUTED,
     });
-    statements.push(...tellMilestone(ctx.db, { repoId, entry: entryArgument(ctx), event }));
+    statements.push(...milestoneEntry(ctx.db, { repoId, entry: entryArgument(ctx), event }));
   }
   if (isClosed) {
     const closed = eventArgument(ctx, { type: "issue.closed", ...subject, commitOid: "" });
@@ -240,7 +226,7 @@ function toldStatements(
   return statements;
 }
 
-const tellMilestone = prepareAll(
+const milestoneEntry = prepareAll(
   (db, p: Params<{ repoId: number; entry: EntryArgument; event: EventArgument }>) => {
     const { repoId } = p;
     const { issueId, computed } = issueSql({ repoId });
@@ -259,7 +245,7 @@ const tellMilestone = prepareAll(
   },
 );
 
-/** What a failed batch with `openingStatements` means for the caller. */
+/** Translates the error of a failed batch with `openingStatements`. */
 export function asOpeningRefusal(error: unknown): unknown {
   // The repository, or the caller's account, was deleted meanwhile.
   if (isViolation(error, "FOREIGN KEY")) return notFound();

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { issues } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -15,7 +16,7 @@ import { closePinGap } from "./pin-issue.ts";
  *
  * A trigger makes the files of its attachments due for removal.
  *
- * @param lastPayload What hooks receive, since nobody can read it any more.
+ * @param lastPayload The payload for hooks, since the issue can't be read any more.
  * @throws Failure `not_found` if another request has deleted it.
  */
 export async function deleteIssue(
@@ -23,15 +24,15 @@ export async function deleteIssue(
   issue: IssueContext,
   lastPayload: IssuePayload | PullPayload,
 ): Promise<void> {
-  const [, [deleted]] = await ctx.db.batch([
-    closePinGap(ctx, issue.row),
-    ctx.db.delete(issues).where(eq(issues.id, issue.row.id)).returning({ id: issues.id }),
-    recordIfChanged(ctx, {
+  const { deleted } = await batch(ctx.db, {
+    gap: closePinGap(ctx, issue.row),
+    deleted: ctx.db.delete(issues).where(eq(issues.id, issue.row.id)).returning({ id: issues.id }),
+    event: recordIfChanged(ctx, {
       type: "issue.deleted",
       ...eventSubject(issue),
       title: issue.row.title,
       lastPayload,
     }),
-  ]);
-  if (!deleted) throw notFound("issue does not exist");
+  });
+  if (deleted.length === 0) throw notFound("issue does not exist");
 }

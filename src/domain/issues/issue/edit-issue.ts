@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import { isBlockedBy, unlessBlocked, asBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
@@ -25,13 +26,7 @@ import { asOpenBlockers, stateStatements } from "./change-state.ts";
 import { hasDraftTitle } from "./draft-title.ts";
 import { eventSubject } from "./event-subject.ts";
 import { findPossibleAssignees, type PossibleAssignee, toAssignees } from "./find-assignees.ts";
-import {
-  findIssue,
-  isIssueWritable,
-  issueById,
-  type IssueQueryRow,
-  toIssueContext,
-} from "./find-issue.ts";
+import { findIssue, isIssueWritable, issueById, toIssueContext } from "./find-issue.ts";
 import { entryArgument, type EntryArgument } from "./insert-entry.ts";
 import {
   editArgument,
@@ -42,7 +37,7 @@ import {
 import { toIssueTitle } from "./issue-title.ts";
 import { requireIssueEdit } from "./require-issue-access.ts";
 
-/** What an edit changes. Undefined leaves a property as it is. */
+/** The changes of an edit. Undefined leaves a property as it is. */
 export interface IssueEdit {
   /** An empty title leaves it as it is, as in Gitea. */
   readonly title?: string | undefined;
@@ -58,13 +53,13 @@ export interface IssueEdit {
   readonly deadlineAt?: number | null | undefined;
   /** In seconds, 0 for none. */
   readonly estimateSeconds?: number | undefined;
-  /** Those that replace all labels. */
+  /** The labels that replace all others. */
   readonly labelIds?: readonly number[] | undefined;
 }
 
 /**
  * Edits an issue or pull request that the caller may see: everything, or nothing if one part is
- * refused. What stays as it was is not told of.
+ * refused. Properties that stay as they are have no entry and no event.
  *
  * @throws Failure `forbidden` for others than the poster and writers, and for a poster whom the
  * owner blocks; `locked` in an archived repository; `malformed` if the body has another version by
@@ -76,16 +71,16 @@ export async function editIssue(
   ctx: Ctx,
   repo: RepositoryContext,
   number: number,
-  wanted: IssueEdit,
+  edit: IssueEdit,
 ): Promise<IssueContext> {
   const [issue, possible] = await Promise.all([
     findIssue(ctx, repo, number),
-    findPossibleAssignees(ctx, repo, { number }, wanted.assignees ?? []),
+    findPossibleAssignees(ctx, repo, { number }, edit.assignees ?? []),
   ]);
-  const statements = editStatements(ctx, issue, wanted, possible);
+  const statements = editStatements(ctx, issue, edit, possible);
   try {
-    const results = await ctx.db.batch([...statements, issueById(ctx.db, { id: issue.row.id })]);
-    const [row] = results[results.length - 1] as unknown as IssueQueryRow[];
+    const found = issueById(ctx.db, { id: issue.row.id });
+    const [row] = (await batch(ctx.db, { edit: statements, found })).found;
     if (!row) throw notFound("issue does not exist");
     return toIssueContext(issue.repo, row);
   } catch (error) {
@@ -94,25 +89,25 @@ export async function editIssue(
 }
 
 /**
- * The statements of an edit, for its batch. A failed batch is judged by `asEditRefusal`.
+ * The statements of an edit, for its batch. `asEditRefusal` translates the error of a failed batch.
  *
  * @throws Failure as `editIssue`, as far as it is known without the batch.
  */
 export function editStatements(
   ctx: Ctx,
   issue: IssueContext,
-  wanted: IssueEdit,
+  edit: IssueEdit,
   possible: readonly PossibleAssignee[],
 ) {
   requireIssueEdit(ctx, issue);
-  if (wanted.isClosed !== undefined && isMerged(issue)) {
+  if (edit.isClosed !== undefined && isMerged(issue)) {
     throw precondition("cannot change state of this pull request, it was already merged");
   }
   return [
     requireUnblocked(ctx, issue),
-    ...textStatements(ctx, issue, wanted),
-    ...(isIssueWritable(issue) ? writerStatements(ctx, issue, wanted, possible) : []),
-    ...(wanted.isClosed === undefined ? [] : stateStatements(ctx, issue, wanted.isClosed)),
+    ...textStatements(ctx, issue, edit),
+    ...(isIssueWritable(issue) ? writerStatements(ctx, issue, edit, possible) : []),
+    ...(edit.isClosed === undefined ? [] : stateStatements(ctx, issue, edit.isClosed)),
   ] as const;
 }
 
@@ -132,7 +127,7 @@ function writerStatements(
     ...(deadlineAt === undefined ? [] : deadlineStatements(ctx, issue, deadlineAt)),
     ...(labelIds === undefined
       ? []
-      : labelStatements(ctx, eventSubject(issue), { kind: "replace", wanted: { ids: labelIds } })),
+      : labelStatements(ctx, eventSubject(issue), { kind: "replace", labels: { ids: labelIds } })),
     ...(estimateSeconds === undefined ? [] : estimateStatements(ctx, issue, estimateSeconds)),
   ];
 }
@@ -151,11 +146,11 @@ const renumber = prepare((db, p: Params<{ issueId: number; actorId: number; owne
 /**
  * The statements that change title, body and ref, with the former texts, the entries and the event.
  */
-function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): BatchItem<"sqlite">[] {
+function textStatements(ctx: Ctx, issue: IssueContext, edit: IssueEdit): BatchItem<"sqlite">[] {
   const { db } = ctx;
   const { id: issueId, repoId } = issue.row;
-  const { body, ref, contentVersion } = wanted;
-  const title = wanted.title === undefined ? "" : toIssueTitle(wanted.title);
+  const { body, ref, contentVersion } = edit;
+  const title = edit.title === undefined ? "" : toIssueTitle(edit.title);
   const entry = { repoId, issueId, ...entryArgument(ctx) };
   const statements: BatchItem<"sqlite">[] = [];
   if (title !== "") {
@@ -187,8 +182,8 @@ function textStatements(ctx: Ctx, issue: IssueContext, wanted: IssueEdit): Batch
   ];
 }
 
-/** The texts of an issue that the timeline tells of. */
-const TOLD_TEXTS = {
+/** The texts of an issue whose changes have entries in the timeline. */
+const LISTED_TEXTS = {
   title: { kind: "change_title", column: issues.title },
   ref: { kind: "change_issue_ref", column: issues.ref },
 } as const;
@@ -199,8 +194,8 @@ interface TextEntry {
 }
 
 const insertTextEntry = prepare(
-  (db, { entry, value }: Params<TextEntry>, { text }: { text: keyof typeof TOLD_TEXTS }) => {
-    const { kind, column } = TOLD_TEXTS[text];
+  (db, { entry, value }: Params<TextEntry>, { text }: { text: keyof typeof LISTED_TEXTS }) => {
+    const { kind, column } = LISTED_TEXTS[text];
     return insertSelect(
       db,
       timelineEntries,
@@ -239,8 +234,9 @@ const updateTexts = prepare((db, p: Params<NewTexts>) => {
     // The version is compared also where nothing changes.
     contentVersion && ne(issues.contentVersion, contentVersion),
   ];
-  const version = sql<number>`content_version + ${isOtherBody ? sql`(${isOtherBody})` : sql`0`}`;
-  const isCurrent = sql`content_version = ${contentVersion}`;
+  const increment = isOtherBody ? sql`(${isOtherBody})` : sql`0`;
+  const version = sql<number>`${issues.contentVersion} + ${increment}`;
+  const isCurrent = sql`${issues.contentVersion} = ${contentVersion}`;
   return db
     .update(issues)
     .set({
@@ -253,7 +249,7 @@ const updateTexts = prepare((db, p: Params<NewTexts>) => {
     .where(allOf(eq(issues.id, p.issueId), or(...changes)));
 });
 
-/** The statement that tells that a pull request is no draft any more, before its title changes. */
+/** The event that a pull request is no draft any more, before its title changes. */
 function recordReady(ctx: Ctx, { repo, row }: IssueContext) {
   const { id: issueId, repoId, number } = row;
   const { ownerId } = repo.row;
@@ -270,7 +266,7 @@ const recordIfDraft = prepare((db, p: Params<{ issueId: number; event: EventArgu
   ),
 );
 
-/** What a failed batch with `editStatements` means for the caller. */
+/** Translates the error of a failed batch with `editStatements`. */
 export function asEditRefusal(error: unknown): unknown {
   if (isViolation(error, "NOT NULL", "issues.content_version")) {
     return malformed("the body was edited meanwhile: content_version is not the current one");

@@ -28,7 +28,7 @@ type Poster = { readonly id: number | null } | { readonly number: number };
 
 /**
  * Finds the accounts that an issue or pull request is to be assigned to, by name, in any case.
- * `toAssignees` judges them, since the issue may be read at the same time.
+ * `toAssignees` checks them, since the issue may be read at the same time.
  */
 export async function findPossibleAssignees(
   ctx: Ctx,

@@ -81,7 +81,7 @@ export const selectIssues = (db: Database) =>
     .$dynamic();
 
 /** A row of `selectIssues`. */
-export type IssueQueryRow = Awaited<ReturnType<typeof selectIssues>>[number];
+type IssueQueryRow = Awaited<ReturnType<typeof selectIssues>>[number];
 
 // The left joins return columns of nulls for a deleted account, and without a milestone.
 export const toIssueContext = (

@@ -43,7 +43,7 @@ const TEMPLATES_MAX = 50;
 /** Steps to parse one character of an ordinary file. */
 const STEPS_PER_CHAR = 200;
 
-/** What files are read from. */
+/** The source from which files are read. */
 type Reader = Pick<OpenRepository, "catalog" | "objects">;
 
 const within = ({ catalog, objects }: Reader, budget: StepBudget): Reader => ({

@@ -22,8 +22,8 @@ type NewEntry = {
 type KnownEntry = { [K in keyof NewEntry]: Exclude<NewEntry[K], SQL | Column> };
 
 /**
- * The statement that adds an entry by the caller to the timeline of an issue, in the batch of what
- * it tells of.
+ * The statement that adds an entry by the caller to the timeline of an issue, in the batch of
+ * the change.
  */
 export const insertEntry = (ctx: Ctx, entry: NewEntry) => insertOne(ctx, entry, false);
 
@@ -64,7 +64,7 @@ const insertKnown = prepare(
     insertSelect(db, timelineEntries, row, conditionOf(isIfChanged)),
 );
 
-/** The columns that say who adds an entry and when, as an argument of a prepared query. */
+/** The poster and the times of a new entry, as an argument of a prepared query. */
 export interface EntryArgument {
   readonly posterId: number | null;
   readonly createdAt: number;

@@ -4,8 +4,8 @@ import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 
 /**
- * The condition that the owner or the author of an issue blocks a user, who does nothing that its
- * timeline tells then.
+ * The condition that the owner or the author of an issue blocks a user, who then can't cause
+ * entries of its timeline.
  */
 export const isBlockedFromIssue = (
   userId: SQL,

@@ -9,7 +9,7 @@ const Filled = z.string().refine((text) => text.trim() !== "");
 const Text = z.string().optional();
 const Flag = z.boolean().optional();
 
-/** Where a field is shown: in the form, and in the text that it becomes. */
+/** The places where a field is shown: the form, and the text of the issue. */
 const Places = z.array(z.enum(["form", "content"])).optional();
 const isInForm = (places: readonly string[] | undefined): boolean =>
   places === undefined || places.includes("form");

@@ -1,9 +1,13 @@
 import { sql } from "drizzle-orm";
 
+import { LAST_INSERT_ID } from "../../../db/json-of.ts";
+import { timelineEntries } from "../../../db/schema/index.ts";
+
 /**
- * In the batch that books time: the id of the time, after the statement that inserts the entry
- * about it.
+ * The id of a new time, in the batch that books it, after the statement that inserts its entry.
  */
 export const lastTimeId = sql<number>`(
-  select time_id from timeline_entries where id = last_insert_rowid()
+  select ${timelineEntries.timeId}
+  from ${timelineEntries}
+  where ${timelineEntries.id} = ${LAST_INSERT_ID}
 )`;

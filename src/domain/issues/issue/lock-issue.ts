@@ -1,6 +1,7 @@
 import { and, eq, ne } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { issues } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -14,7 +15,7 @@ import { insertEntryIfChanged } from "./insert-entry.ts";
  * Locks or unlocks the conversation of an issue or pull request: only those who may write to its
  * unit comment and react in a locked one. Idempotent.
  *
- * @param reason Told in the timeline, for a lock.
+ * @param reason The reason of a lock, for the timeline.
  * @throws Failure `not_found` if it was deleted meanwhile.
  */
 export async function lockIssue(
@@ -24,21 +25,21 @@ export async function lockIssue(
   reason = "",
 ): Promise<void> {
   const { id: issueId, repoId } = issue.row;
-  const [, , , [found]] = await ctx.db.batch([
-    updateLock(ctx.db, { issueId, isLocked, now: ctx.now }),
-    insertEntryIfChanged(ctx, {
+  const { found } = await batch(ctx.db, {
+    updated: updateLock(ctx.db, { issueId, isLocked, now: ctx.now }),
+    entry: insertEntryIfChanged(ctx, {
       kind: isLocked ? "lock" : "unlock",
       repoId,
       issueId,
       body: isLocked ? reason : "",
     }),
-    recordIfChanged(ctx, {
+    event: recordIfChanged(ctx, {
       type: isLocked ? "issue.locked" : "issue.unlocked",
       ...eventSubject(issue),
     }),
-    issueIdById(ctx.db, { id: issueId }),
-  ]);
-  if (!found) throw notFound("issue does not exist");
+    found: issueIdById(ctx.db, { id: issueId }),
+  });
+  if (found.length === 0) throw notFound("issue does not exist");
 }
 
 const updateLock = prepare(

@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, sql, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, exists, gt, ne, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
-import { isViolation, onlyWhile } from "../../../db/db.ts";
+import { batch } from "../../../db/batch.ts";
+import { type Database, isViolation, onlyWhile } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { issues, type Issue } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -19,15 +20,15 @@ export const PINS_MAX = 3;
  * The condition for the pinned issues or pull requests of a repository. Their orders are 1, 2, 3,
  * without a gap.
  */
-const isPinned = (repoId: number | SQL, isPull: boolean): SQL => sql`(
+const isPinned = ({ repoId, isPull }: PinnedKind): SQL => sql`(
   ${issues.repoId} = ${repoId} and ${issues.isPull} = ${kind(isPull)} and ${issues.pinOrder} > 0
 )`;
 
-const pinCount = ({ repoId, isPull }: PinnedKind): SQL => sql`(
-  select count(*)
-  from issues pinned
-  where pinned.repo_id = ${repoId} and pinned.is_pull = ${kind(isPull)} and pinned.pin_order > 0
-)`;
+const countPins = (db: Database, pinned: PinnedKind) =>
+  db.select({ count: count() }).from(issues).where(isPinned(pinned));
+
+/** The condition that one issue is pinned. */
+const isPinnedIssue = (id: number) => and(eq(issues.id, id), gt(issues.pinOrder, 0));
 
 /** The issues or the pull requests of a repository. */
 interface PinnedKind {
@@ -46,23 +47,23 @@ const kind = (isPull: boolean): SQL => sql.raw(isPull ? "1" : "0");
 export async function pinIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
   const { db } = ctx;
   const { id: issueId, repoId } = issue.row;
-  const count = pinCount(issue.row);
+  const pins = countPins(db, issue.row);
   try {
-    const [[pinned], , , [found]] = await db.batch([
-      db
+    const { pinned, found } = await batch(db, {
+      pinned: db
         .update(issues)
         .set({
-          pinOrder: onlyWhile(sql`${count} < ${PINS_MAX}`, sql<number>`${count} + 1`),
+          pinOrder: onlyWhile(sql`${pins} < ${PINS_MAX}`, sql<number>`${pins} + 1`),
           updatedAt: ctx.now,
         })
         .where(and(eq(issues.id, issueId), eq(issues.pinOrder, 0)))
         .returning({ id: issues.id }),
-      insertEntryIfChanged(ctx, { kind: "pin", repoId, issueId }),
-      recordIfChanged(ctx, { type: "issue.pinned", ...eventSubject(issue) }),
-      db.select({ id: issues.id }).from(issues).where(eq(issues.id, issueId)),
-    ]);
-    if (!found) throw notFound("issue does not exist");
-    if (!pinned) throw conflict("the issue is pinned already");
+      entry: insertEntryIfChanged(ctx, { kind: "pin", repoId, issueId }),
+      event: recordIfChanged(ctx, { type: "issue.pinned", ...eventSubject(issue) }),
+      found: db.select({ id: issues.id }).from(issues).where(eq(issues.id, issueId)),
+    });
+    if (found.length === 0) throw notFound("issue does not exist");
+    if (pinned.length === 0) throw conflict("the issue is pinned already");
   } catch (error) {
     if (!isViolation(error, "NOT NULL", "issues.pin_order")) throw error;
     throw malformed(`at most ${PINS_MAX} can be pinned`);
@@ -76,31 +77,31 @@ export async function pinIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
 export async function unpinIssue(ctx: Ctx, issue: IssueContext): Promise<void> {
   const { db } = ctx;
   const { id: issueId, repoId } = issue.row;
-  const isThis = eq(issues.id, issueId);
-  const [, , , , [found]] = await db.batch([
-    closePinGap(ctx, issue.row),
-    db
+  const { found } = await batch(db, {
+    gap: closePinGap(ctx, issue.row),
+    unpinned: db
       .update(issues)
       .set({ pinOrder: 0, updatedAt: ctx.now })
-      .where(and(isThis, gt(issues.pinOrder, 0))),
-    insertEntryIfChanged(ctx, { kind: "unpin", repoId, issueId }),
-    recordIfChanged(ctx, { type: "issue.unpinned", ...eventSubject(issue) }),
-    db.select({ id: issues.id }).from(issues).where(isThis),
-  ]);
-  if (!found) throw notFound("issue does not exist");
+      .where(isPinnedIssue(issueId)),
+    entry: insertEntryIfChanged(ctx, { kind: "unpin", repoId, issueId }),
+    event: recordIfChanged(ctx, { type: "issue.unpinned", ...eventSubject(issue) }),
+    found: db.select({ id: issues.id }).from(issues).where(eq(issues.id, issueId)),
+  });
+  if (found.length === 0) throw notFound("issue does not exist");
 }
 
-/** The statement that moves up those behind a pinned one, before it is unpinned or deleted. */
-export const closePinGap = ({ db }: Ctx, { id, repoId, isPull }: Issue) =>
+/** The statement that moves up the pins behind an issue, before it is unpinned or deleted. */
+export const closePinGap = ({ db }: Ctx, issue: Issue) =>
   db
     .update(issues)
     .set({ pinOrder: sql`${issues.pinOrder} - 1` })
     .where(
       and(
-        isPinned(repoId, isPull),
-        sql`${issues.pinOrder} > (
-          select own.pin_order from issues own where own.id = ${id} and own.pin_order > 0
-        )`,
+        isPinned(issue),
+        gt(
+          issues.pinOrder,
+          db.select({ pinOrder: issues.pinOrder }).from(issues).where(isPinnedIssue(issue.id)),
+        ),
       ),
     );
 
@@ -113,34 +114,31 @@ export const closePinGap = ({ db }: Ctx, { id, repoId, isPull }: Issue) =>
  */
 export async function movePin(ctx: Ctx, { row }: IssueContext, position: number): Promise<void> {
   const { db } = ctx;
-  // Between the positions of others: behind the one that is there if it moves down, before it if it
-  // moves up.
-  const place = sql`case
-    when pinned.id <> ${row.id} then 2 * pinned.pin_order
-    when pinned.pin_order < ${position} then 2 * ${position} + 1
+  // Between the positions of the others: behind the pin at the position if it moves down, before
+  // that pin if it moves up.
+  const order = sql`case
+    when ${issues.id} <> ${row.id} then 2 * ${issues.pinOrder}
+    when ${issues.pinOrder} < ${position} then 2 * ${position} + 1
     else 2 * ${position} - 1
   end`;
-  const [, [found]] = await db.batch([
-    db
+  const found = db.select({ id: issues.id }).from(issues).where(isPinnedIssue(row.id));
+  const moved = db
+    .select({
+      id: issues.id,
+      position: sql<number>`row_number() over (order by ${order})`.as("position"),
+    })
+    .from(issues)
+    .where(and(isPinned(row), exists(found)))
+    .as("moved");
+  const results = await batch(db, {
+    moved: db
       .update(issues)
-      .set({ pinOrder: sql`moved.position` })
-      .from(
-        sql`(
-          select pinned.id, row_number() over (order by ${place}) as position
-          from issues pinned
-          where pinned.repo_id = ${row.repoId}
-            and pinned.is_pull = ${row.isPull}
-            and pinned.pin_order > 0
-            and exists (select 1 from issues own where own.id = ${row.id} and own.pin_order > 0)
-        ) moved`,
-      )
-      .where(sql`${issues.id} = moved.id and ${issues.pinOrder} <> moved.position`),
-    db
-      .select({ id: issues.id })
-      .from(issues)
-      .where(and(eq(issues.id, row.id), gt(issues.pinOrder, 0))),
-  ]);
-  if (!found) throw conflict("the issue is not pinned");
+      .set({ pinOrder: sql`${moved.position}` })
+      .from(moved)
+      .where(and(eq(issues.id, moved.id), ne(issues.pinOrder, moved.position))),
+    found,
+  });
+  if (results.found.length === 0) throw conflict("the issue is not pinned");
 }
 
 /** Lists the pinned issues of a repository, or the pinned pull requests, in their order. */
@@ -154,7 +152,10 @@ export async function listPins(
 }
 
 const pinsOf = prepare((db, { repoId, isPull }: Params<{ repoId: number; isPull: boolean }>) =>
-  selectIssues(db).where(isPinned(repoId, isPull)).orderBy(asc(issues.pinOrder)).limit(PINS_MAX),
+  selectIssues(db)
+    .where(isPinned({ repoId, isPull }))
+    .orderBy(asc(issues.pinOrder))
+    .limit(PINS_MAX),
 );
 
 /** Whether one more issue, and one more pull request, can be pinned. */
@@ -172,8 +173,8 @@ export async function findPinRoom(
 const pinCounts = prepare((db, { repoId }: Params<{ repoId: number }>) =>
   db
     .select({
-      ofIssues: sql<number>`${pinCount({ repoId, isPull: false })}`.as("of_issues"),
-      ofPulls: sql<number>`${pinCount({ repoId, isPull: true })}`.as("of_pulls"),
+      ofIssues: sql<number>`${countPins(db, { repoId, isPull: false })}`.as("of_issues"),
+      ofPulls: sql<number>`${countPins(db, { repoId, isPull: true })}`.as("of_pulls"),
     })
     .from(sql`(select 1)`),
 );

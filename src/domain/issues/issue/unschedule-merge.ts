@@ -7,8 +7,8 @@ import { eventSubject } from "./event-subject.ts";
 import { insertEntryIfChanged } from "./insert-entry.ts";
 
 /**
- * The statements that cancel the scheduled merge of a pull request, and tell of it. Without one
- * they write nothing.
+ * The statements that cancel the scheduled merge of a pull request, with the entry and the event.
+ * Without a scheduled merge they write nothing.
  *
  * @param deletion Deletes it from `scheduledMerges`.
  */

@@ -25,7 +25,7 @@ export async function warnOfBlankIssue(
 ): Promise<string | undefined> {
   const { row } = repo;
   if (row.isEmpty || !isAllowed(repo, { unit: "code", mode: "read" })) return undefined;
-  // A push changes the time, and the size unless it brings nothing.
+  // A push changes the time, and the size unless it has no new objects.
   const key = JSON.stringify([row.objectName, row.defaultBranch, row.updatedAt, row.sizeBytes]);
   const cached = known.get(key);
   if (cached !== undefined) return cached || undefined;

@@ -9,26 +9,27 @@ import {
 } from "./issue-query.ts";
 import { hasText, searchTextOf } from "./text-match.ts";
 
-// Filters as arguments of prepared statements. What a filter does not ask for is absent. The shape
-// of a statement is which parts there are, and of some names whether it is one or several: never
-// how many, nor which.
+// Filters as arguments of prepared statements. Parts that a filter does not have are absent. The
+// shape of a statement depends on the present parts, and for some names on whether there is one or
+// several. It never depends on their number or their values.
 
 /**
- * Names of which an issue has each. SQL for one of them is simpler, and an index can stand for it.
+ * Names that an issue must have all of. For a single one the SQL is simpler, and an index can imply
+ * it.
  */
 interface RequiredNames {
   readonly isOne: boolean;
   readonly all: readonly string[];
 }
 
-/** Users who have the same to do with an issue, in lower case. */
+/** The names of users with the same role in an issue, in lower case. */
 interface People {
   readonly first: string;
   /** All of them; undefined if the first is the only one. */
   readonly all: readonly string[] | undefined;
 }
 
-/** What lists and searches are filtered by. */
+/** The filter that lists and searches have in common. */
 export interface BoundFilter {
   readonly isClosed: boolean | undefined;
   readonly isPull: boolean | undefined;
@@ -47,11 +48,11 @@ export interface BoundFilter {
   readonly isDraft: boolean | undefined;
 }
 
-/** What a list of one repository is filtered by. */
+/** The filter of a list of one repository. */
 export interface ListFilter extends BoundFilter {
   /** Labels that count if they exist. None of them is required. */
   readonly labels: readonly string[] | undefined;
-  /** The names of all labels that an issue has: these and those that are required. */
+  /** The names of all labels that an issue must have: `labels` and `requiredLabels`. */
   readonly names: RequiredNames | undefined;
   /** Milestones that count if they exist; a number is an id unless it is a title. */
   readonly milestones:
@@ -68,7 +69,7 @@ export interface ListFilter extends BoundFilter {
   readonly milestoneId: number | undefined;
 }
 
-/** What a search is filtered by. */
+/** The filter of a search. */
 export interface SearchFilter extends BoundFilter {
   /** Labels of which an issue has one, if the caller sees any of them; milestones likewise. */
   readonly labels: readonly string[] | undefined;
@@ -80,7 +81,7 @@ export type FilterParams = Params<BoundFilter>;
 export type ListParams = Params<ListFilter>;
 export type SearchParams = Params<SearchFilter>;
 
-/** A filter of lists that asks for nothing. */
+/** The filter of a list of all issues. */
 export const NO_FILTER: ListFilter = {
   isClosed: undefined,
   isPull: undefined,

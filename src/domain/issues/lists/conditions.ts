@@ -1,15 +1,19 @@
 import { type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isTeamAsked, pullsAskingTeamsOf } from "../../../auth/access/requested-teams.ts";
 import { allOf } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import {
   issueAssignees,
   issueLabels,
   issueMentions,
   issues,
   labels,
+  milestones,
   pulls,
   reviews,
+  users,
 } from "../../../db/schema/index.ts";
 import { hasDraftTitle } from "../issue/draft-title.ts";
 import type { FilterParams } from "./bound-filter.ts";
@@ -23,7 +27,10 @@ export const bit = (value: boolean): SQL => sql.raw(value ? "1" : "0");
 /**
  * Selects the id of a user by name, which is bound in lower case; none if there is no such user.
  */
-export const userIdOf = (name: SQL): SQL => sql`(select id from users where lower_name = ${name})`;
+export const userIdOf = (name: SQL): SQL =>
+  sql`(select ${users.id} from ${users} where ${users.lowerName} = ${name})`;
+
+const namedUser = alias(users, "named_user");
 
 /** The users of a role. */
 type PeopleParams = NonNullable<FilterParams["people"][PersonRole]>;
@@ -37,8 +44,9 @@ const hasPeople = (role: PersonRole, { first, all }: PeopleParams): SQL =>
     ? hasPerson(role, userIdOf(first))
     : sql`not exists (
         select 1
-        from ${all} named left join users named_user on named_user.lower_name = named.value
-        where (${hasPerson(role, sql`named_user.id`)}) is not true
+        from ${all} named
+        left join ${users} ${namedUser} on ${namedUser.lowerName} = named.value
+        where (${hasPerson(role, sql`${namedUser.id}`)}) is not true
       )`;
 
 const hasPerson = (role: PersonRole, userId: SQL): SQL =>
@@ -56,7 +64,7 @@ const hasPerson = (role: PersonRole, userId: SQL): SQL =>
     review_requested: sql`(
       exists (
         select 1 from ${reviews}
-        where ${reviews.issueId} = ${issues.id} and ${isAsked(userId)}
+        where ${reviews.issueId} = ${issues.id} and ${isRequestedOf(userId)}
       )
       or ${isTeamAsked(sql`${issues.id}`, userId)}
     )`,
@@ -66,19 +74,21 @@ const hasPerson = (role: PersonRole, userId: SQL): SQL =>
     )`,
   })[role];
 
+const later = alias(reviews, "later");
+
 /**
- * The condition, on the `reviews` rows of a query, that a user is asked, and did not approve or
- * reject since.
+ * The condition, on the `reviews` rows of a query, that a review of a user is requested, and that
+ * they did not approve or reject since.
  */
-const isAsked = (userId: SQL): SQL => sql`(
+const isRequestedOf = (userId: SQL): SQL => sql`(
   ${reviews.reviewerId} = ${userId}
   and ${reviews.state} = 'request_review'
   and not exists (
-    select 1 from reviews later
-    where later.issue_id = ${reviews.issueId}
-      and later.id > ${reviews.id}
-      and later.reviewer_id = ${userId}
-      and later.state in ('approved', 'request_changes')
+    select 1 from ${reviews} ${later}
+    where ${later.issueId} = ${reviews.issueId}
+      and ${later.id} > ${reviews.id}
+      and ${later.reviewerId} = ${userId}
+      and ${later.state} in ('approved', 'request_changes')
   )
 )`;
 
@@ -87,12 +97,15 @@ const isSubmittedBy = (userId: SQL): SQL => sql`(
   and ${reviews.state} in ('approved', 'request_changes', 'comment')
 )`;
 
-/** Selects the ids of the pull requests that a user reviewed, or was asked to, as `issue_id`. */
+/** The pull requests that `reviewedBy` selects. */
+export const reviewed = derivedTable("reviewed", "issueId");
+
+/** Selects the pull requests that a user reviewed, or was requested to review, as `issue_id`. */
 export const reviewedBy = (role: "review_requested" | "reviewed", userId: SQL): SQL =>
   role === "reviewed"
-    ? sql`select distinct issue_id from ${reviews} where ${isSubmittedBy(userId)}`
+    ? sql`select distinct ${reviews.issueId} from ${reviews} where ${isSubmittedBy(userId)}`
     : sql`
-        select issue_id from ${reviews} where ${isAsked(userId)}
+        select ${reviews.issueId} from ${reviews} where ${isRequestedOf(userId)}
         union
         ${pullsAskingTeamsOf(userId)}`;
 
@@ -131,7 +144,8 @@ export const countOfList = (list: SQL): SQL => sql`(select count(*) from ${list}
 
 /** The condition that an issue has a milestone of a title. */
 const hasMilestoneOf = (title: SQL): SQL => sql`exists (
-  select 1 from milestones m where m.id = ${issues.milestoneId} and m.title = ${title}
+  select 1 from ${milestones}
+  where ${milestones.id} = ${issues.milestoneId} and ${milestones.title} = ${title}
 )`;
 
 export const isUpdatedIn = ({ since, before }: Pick<FilterParams, "since" | "before">): SQL[] => [
@@ -140,7 +154,7 @@ export const isUpdatedIn = ({ since, before }: Pick<FilterParams, "since" | "bef
 ];
 
 /**
- * Conditions of a filter by what they ask for, so that an index that implies one can do without it.
+ * Conditions of a filter by key, so that the query of an index that implies one leaves it out.
  */
 export type Conditions = ReadonlyMap<string, SQL>;
 

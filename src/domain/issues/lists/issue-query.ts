@@ -16,14 +16,14 @@ export type IssueSort = (typeof ISSUE_SORTS)[number];
 export const SEARCHED_PARTS = ["title", "body", "comment"] as const;
 export type SearchedPart = (typeof SEARCHED_PARTS)[number];
 
-/** What a user has to do with an issue. */
+/** The roles that a user can have in an issue. */
 export const PERSON_ROLES = [
   "poster",
   "assignee",
   "mentioned",
   /**
-   * Asked for a review of a pull request, as a user or in a team, and no approval or rejection
-   * since.
+   * The user, or a team of theirs, is requested to review a pull request, and has not approved or
+   * rejected it since.
    */
   "review_requested",
   /** Submitted a review of a pull request. */
@@ -37,7 +37,7 @@ export interface PersonFilter {
   readonly name: string;
 }
 
-/** What pull requests only are filtered by; undefined where it makes no difference. */
+/** Filters of pull requests only; undefined where there is none. */
 export interface PullFilter {
   /** Branches. */
   readonly base?: string | undefined;
@@ -46,7 +46,7 @@ export interface PullFilter {
   readonly isDraft?: boolean | undefined;
 }
 
-/** What a list or a search of issues is filtered by. */
+/** The filter of a list or a search of issues. */
 export interface IssueFilter {
   /** Undefined for open and closed ones. */
   readonly isClosed: boolean | undefined;
@@ -69,7 +69,7 @@ export interface IssueFilter {
   /** Titles of milestones that an issue has, also where none exists. */
   readonly requiredMilestones: readonly string[];
   readonly people: readonly PersonFilter[];
-  /** What an issue has nothing of. */
+  /** Properties that an issue does not have. */
   readonly without: readonly Missing[];
   /** Bounds of the last update, in milliseconds; both are part of the range. */
   readonly since: number | undefined;
@@ -78,6 +78,6 @@ export interface IssueFilter {
   readonly pull?: PullFilter | undefined;
 }
 
-/** What `no:` asks for the absence of. */
+/** Properties that `no:` excludes. */
 export const MISSING = ["label", "milestone", "assignee"] as const;
 export type Missing = (typeof MISSING)[number];

@@ -5,10 +5,18 @@ import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
-import { ACCESS, type Issue, issues, type Repository, users } from "../../../db/schema/index.ts";
+import {
+  ACCESS,
+  type Issue,
+  issues,
+  milestones,
+  type Repository,
+  users,
+} from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -17,7 +25,13 @@ import { selectIssues, toIssueContext, unitOf } from "../issue/find-issue.ts";
 import { type ListFilter, type ListParams, bindListFilter } from "./bound-filter.ts";
 import { isUpdatedIn, keyOf } from "./conditions.ts";
 import type { IssueFilter, IssueSort, PersonFilter } from "./issue-query.ts";
-import { conditionsOf, milestoneTableOf, namedTables } from "./named-filters.ts";
+import {
+  conditionsOf,
+  milestoneTableOf,
+  namedLabels,
+  namedMilestones,
+  namedTables,
+} from "./named-filters.ts";
 import { type ListOrder, orderOf, termsOf } from "./orders.ts";
 import {
   choiceTable,
@@ -27,18 +41,18 @@ import {
   pageIds,
   sourcesOf,
 } from "./sources.ts";
-import { matchingIssueIds, scopeOf } from "./text-match.ts";
+import { matching, matchingIssueIds, scopeOf } from "./text-match.ts";
 
 /** Issues beyond the page that a total counts at most, where no counter is stored. */
 const TOTAL_MAX = 10_000;
 /** Issues that a search by words finds at most. */
 const FOUND_MAX = 1000;
 
-/** What a list is filtered by, with the users that must exist. */
+/** The filter of a list, and the users that must exist. */
 interface ListQuery {
   /** Undefined if nothing can match. */
   readonly filter: IssueFilter | undefined;
-  /** Users of whom one that is not visible to the caller fails the list. */
+  /** The list fails if one of these users is not visible to the caller. */
   readonly requiredPeople: readonly PersonFilter[];
 }
 
@@ -59,10 +73,11 @@ export async function listIssues(
 ): Promise<Listed<IssueContext>> {
   const people = [...(filter?.people ?? []), ...requiredPeople];
   const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
-  const [rows, [counted], known] = await ctx.db.batch([
-    ...selectList(ctx.db, repo, filter && { ...filter, people }, slice),
-    knownUsers(ctx.db, { principal: principalOf(ctx.actor), names }),
-  ]);
+  const { list, known } = await batch(ctx.db, {
+    list: selectList(ctx.db, repo, filter && { ...filter, people }, slice),
+    known: knownUsers(ctx.db, { principal: principalOf(ctx.actor), names }),
+  });
+  const [rows, [counted]] = list;
   const missing = names.find((name) => !known.some((each) => each.name === name));
   if (missing !== undefined) throw notFound("user does not exist");
   return {
@@ -88,11 +103,11 @@ function selectList(
 ) {
   const visible = filter && visibleOf(repo, filter);
   const scope = listScopeOf(repo, visible ?? {}, slice);
-  const asked = { scope, filter: visible && bindListFilter(visible) };
-  return issuePage(db, asked, { sort: visible?.sort ?? "newest" });
+  const args = { scope, filter: visible && bindListFilter(visible) };
+  return issuePage(db, args, { sort: visible?.sort ?? "newest" });
 }
 
-/** What the statements of a list take of a repository and of the page. */
+/** The repository and the page of a list, as arguments of its statements. */
 export interface ListScope {
   readonly repoId: number;
   readonly ownerId: number;
@@ -119,14 +134,14 @@ export const listScopeOf = (
 
 type KindsAndStates = Pick<IssueFilter, "isPull" | "isClosed">;
 
-interface Asked {
+interface ListArguments {
   readonly scope: ListScope;
   /** Undefined if nothing can match. */
   readonly filter: ListFilter | undefined;
 }
 
 const issuePage = prepareAll(
-  (db, { scope, filter }: Params<Asked>, { sort }: { sort: IssueSort }) => {
+  (db, { scope, filter }: Params<ListArguments>, { sort }: { sort: IssueSort }) => {
     const { ids, total, terms } = listStatements(scope, filter, sort);
     return [
       selectIssues(db)
@@ -138,8 +153,8 @@ const issuePage = prepareAll(
 );
 
 /**
- * The parts of the statements of a list: what selects the ids of its page, its total, and its order
- * for rows of `issues`.
+ * The parts of the statements of a list: the query for the ids of its page, its total, and its
+ * order for rows of `issues`.
  *
  * @param filter Undefined if nothing can match.
  */
@@ -153,7 +168,7 @@ export function listStatements(
   return { ...statements, terms: termsOf(order) };
 }
 
-const NOTHING = { ids: sql`select id from ${issues} where 0`, total: sql`0` };
+const NOTHING = { ids: sql`select ${issues.id} from ${issues} where 0`, total: sql`0` };
 
 /**
  * The filter without the kinds whose unit is off or not the caller's; undefined if nothing is left.
@@ -213,20 +228,21 @@ function countersOf(storedTotal: SQL, filter: ListParams): SQL[] {
   const list: SQL[] = [];
   if (isOnly && filter.names?.isOne && (key === keyOf.labels || key === keyOf.requiredLabels)) {
     // An organization's label counts the issues of all repositories.
-    const count = sumOf(filter, sql`open_count`, sql`closed_count`);
     list.push(sql`(
-      select max(${count}) from wanted having count(*) = 1 and max(repo_id) is not null
+      select max(${counterOf(namedLabels, filter)}) from ${namedLabels}
+      having count(*) = 1 and max(${namedLabels.repoId}) is not null
     )`);
   }
-  if (isOnly && (key === keyOf.milestones || key === keyOf.requiredMilestone)) {
-    const count = sumOf(filter, sql`open_issue_count`, sql`closed_issue_count`);
+  const milestoneTable = milestoneTableOf(filter);
+  if (isOnly && milestoneTable && (key === keyOf.milestones || key === keyOf.requiredMilestone)) {
     list.push(sql`(
-      select sum(${count}) from milestones where id in (select id from ${milestoneTableOf(filter)})
+      select sum(${counterOf(milestones, filter)}) from ${milestones}
+      where ${milestones.id} in (select ${milestoneTable.id} from ${milestoneTable})
     )`);
   }
   const isAll: Readonly<Record<string, SQL>> = {
-    [keyOf.labels]: sql`not exists (select 1 from wanted)`,
-    [keyOf.milestones]: sql`not exists (select 1 from wanted_milestones)`,
+    [keyOf.labels]: sql`not exists (select 1 from ${namedLabels})`,
+    [keyOf.milestones]: sql`not exists (select 1 from ${namedMilestones})`,
   };
   if (keys.every((each) => each in isAll)) {
     const isUnfiltered = allOf(...keys.map((each) => isAll[each]));
@@ -235,10 +251,14 @@ function countersOf(storedTotal: SQL, filter: ListParams): SQL[] {
   return list;
 }
 
-const sumOf = ({ isClosed }: ListParams, open: SQL, closed: SQL): SQL => {
-  if (isClosed === undefined) return sql`${open} + ${closed}`;
-  return isClosed ? closed : open;
-};
+/** The issues of the filter's states that a label or milestone counts. */
+function counterOf(
+  { openIssueCount, closedIssueCount }: typeof namedLabels | typeof milestones,
+  { isClosed }: ListParams,
+): SQL {
+  if (isClosed === undefined) return sql`${openIssueCount} + ${closedIssueCount}`;
+  return sql`${isClosed ? closedIssueCount : openIssueCount}`;
+}
 
 /** The number of issues and pull requests of a repository, by its counters. */
 function totalOf(row: Repository, { isPull, isClosed }: Partial<KindsAndStates>): number {
@@ -265,7 +285,7 @@ function textStatements(
   order: ListOrder,
   tables: readonly SQL[],
 ): Statements {
-  const matching = matchingIssueIds(text, {
+  const matchingIds = matchingIssueIds(text, {
     scope: scopeOf(repoId),
     isOldest: order.isByAge && !order.isDescending,
   });
@@ -273,8 +293,8 @@ function textStatements(
   // The documents come in the order of issues, and the outer loop keeps it.
   const found = sql`
     select ${issues.id}
-    from (${matching}) matching
-    cross join ${issues} on ${issues.id} = matching.id
+    from (${matchingIds}) ${matching}
+    cross join ${issues} on ${issues.id} = ${matching.id}
     where ${allOf(
       sql`${issues.repoId} = ${repoId}`,
       kindsAndStates(columns, filter),

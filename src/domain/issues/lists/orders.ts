@@ -22,7 +22,7 @@ const KEYS = {
 /** An order of a list, which an index of each state and kind gives. */
 export interface ListOrder {
   readonly key: (typeof KEYS)[IssueSort];
-  /** What follows the key of a row in `order by`. */
+  /** The direction that follows the key of a row in `order by`. */
   readonly direction: SQL;
   readonly isDescending: boolean;
   /** Whether it is the order in which issues were opened, which is the order of their ids. */

@@ -9,7 +9,7 @@ import {
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer U)[] ? U[] : T[K] };
 
-/** What a typed query asks for; `undefined` and empty lists where it does not say. */
+/** The filters of a typed query; `undefined` and empty lists for those that it does not have. */
 export type TypedQuery = Mutable<
   Pick<
     IssueFilter,
@@ -22,7 +22,7 @@ export type TypedQuery = Mutable<
     | "without"
   >
 > & {
-  /** `all` where the query asks for open and closed ones. */
+  /** `all` for open and closed issues. */
   state: "open" | "closed" | "all" | undefined;
   isPull: boolean | undefined;
   pull: Mutable<PullFilter>;
@@ -31,10 +31,10 @@ export type TypedQuery = Mutable<
   isUnfindable: boolean;
 };
 
-/** Terms of a query that are read; what follows is ignored. */
+/** Maximum terms of a query that are read; the rest is ignored. */
 const TERMS_MAX = 32;
 
-/** What is a word has a letter or a digit: the index keeps nothing else. */
+/** A word has a letter or a digit: the index keeps nothing else. */
 const WORD = /[\p{L}\p{N}\p{Co}]/u;
 
 // A minus, a key, and a text that may be quoted.

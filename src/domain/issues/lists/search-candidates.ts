@@ -1,29 +1,32 @@
-import { sql, type SQL } from "drizzle-orm";
+import { type Column, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { PrincipalSql } from "../../../auth/principal.ts";
 import { allOf } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import {
   issueAssignees,
   issueLabels,
   issueMentions,
   issues,
+  labels,
   pulls,
   repositories,
 } from "../../../db/schema/index.ts";
 import type { SearchParams } from "./bound-filter.ts";
-import { bit, reviewedBy, userIdOf } from "./conditions.ts";
+import { bit, reviewed, reviewedBy, userIdOf } from "./conditions.ts";
 import type { PersonRole } from "./issue-query.ts";
-import { columnsOfPart, isIssueSeen } from "./search-scope.ts";
+import { counterOfPart, isIssueSeen, isSeenIn, pairs, searched } from "./search-scope.ts";
 import { flags, unionAll } from "./sources.ts";
 
 /**
- * Issues that are looked at in the order of an index, whether or not they match and the caller sees
- * them.
+ * Maximum issues that are read in the order of an index, whether or not they match and the caller
+ * sees them.
  */
 export const EXAMINED_MAX = 20_000;
 
-/** What the candidates of a search have in common. */
-export interface Candidates {
+/** The options of all queries of a search. */
+export interface CandidateOptions {
   readonly principal: PrincipalSql;
   readonly filter: SearchParams;
   /** Conditions on the `issues` rows of a query. */
@@ -31,7 +34,7 @@ export interface Candidates {
   readonly isOldest: boolean;
 }
 
-const directionOf = ({ isOldest }: Candidates): SQL => sql.raw(isOldest ? "asc" : "desc");
+const directionOf = ({ isOldest }: CandidateOptions): SQL => sql.raw(isOldest ? "asc" : "desc");
 
 /** The kinds and states of a filter, each with its own part of an index. */
 export const partsOf = ({ isPull, isClosed }: SearchParams) =>
@@ -40,22 +43,29 @@ export const partsOf = ({ isPull, isClosed }: SearchParams) =>
   );
 type Part = ReturnType<typeof partsOf>[number];
 
-const isInPart = ({ isPull, isClosed }: Part): SQL =>
-  sql`is_pull = ${bit(isPull)} and is_closed = ${bit(isClosed)}`;
+/** The condition that a row is of a kind and a state. */
+const isInPart = (
+  table: { readonly isPull: Column; readonly isClosed: Column },
+  { isPull, isClosed }: Part,
+): SQL => sql`${table.isPull} = ${bit(isPull)} and ${table.isClosed} = ${bit(isClosed)}`;
+
+/** The issues of a query, in its order. */
+const ordered = derivedTable("ordered", "id");
 
 /**
- * Selects the ids of the first issues, of those that a query selects in the order of ids, which
- * match and which the caller sees.
+ * Selects the ids of the first issues that match and that the caller sees.
+ *
+ * @param ids Selects issues in the order of ids.
  */
-export const seenOf = (search: Candidates, ids: SQL, max: SQL): SQL => sql`
+export const seenOf = (search: CandidateOptions, ids: SQL, max: SQL): SQL => sql`
   select ${issues.id} as id
-  from (${ids}) candidate
-  cross join ${issues} on ${issues.id} = candidate.id
+  from (${ids}) ${ordered}
+  cross join ${issues} on ${issues.id} = ${ordered.id}
   cross join ${repositories} on ${repositories.id} = ${issues.repoId}
   where ${allOf(...search.conditions, isIssueSeen(search.principal, search.filter))}
   limit ${max}`;
 
-const examined = (search: Candidates, arms: readonly SQL[]): SQL => sql`
+const examined = (search: CandidateOptions, arms: readonly SQL[]): SQL => sql`
   select id from (
     ${unionAll(arms)}
     order by id ${directionOf(search)}
@@ -63,14 +73,16 @@ const examined = (search: Candidates, arms: readonly SQL[]): SQL => sql`
   )`;
 
 /** Selects the ids of all issues, newest or oldest first. */
-export const everyIssue = (search: Candidates): SQL =>
+export const everyIssue = (search: CandidateOptions): SQL =>
   examined(
     search,
-    partsOf(search.filter).map((part) => sql`select id from ${issues} where ${isInPart(part)}`),
+    partsOf(search.filter).map(
+      (part) => sql`select ${issues.id} from ${issues} where ${isInPart(issues, part)}`,
+    ),
   );
 
 /** Selects the ids of the issues that a user, whose name is given, has to do with. */
-export function issuesOfPerson(search: Candidates, role: PersonRole, name: SQL): SQL {
+export function issuesOfPerson(search: CandidateOptions, role: PersonRole, name: SQL): SQL {
   const userId = userIdOf(name);
   if (role === "review_requested" || role === "reviewed") {
     const ids = reviewedBy(role, userId);
@@ -78,80 +90,85 @@ export function issuesOfPerson(search: Candidates, role: PersonRole, name: SQL):
       isPull
         ? [
             sql`
-              select reviewed.issue_id as id
-              from (${ids}) reviewed cross join ${pulls} on ${pulls.issueId} = reviewed.issue_id
+              select ${reviewed.issueId} as id
+              from (${ids}) ${reviewed}
+              cross join ${pulls} on ${pulls.issueId} = ${reviewed.issueId}
               where ${pulls.isClosed} = ${bit(isClosed)}`,
           ]
         : [],
     );
-    return arms.length > 0 ? examined(search, arms) : sql`select id from ${issues} where 0`;
+    return arms.length > 0
+      ? examined(search, arms)
+      : sql`select ${issues.id} from ${issues} where 0`;
   }
   const table = { poster: undefined, assignee: issueAssignees, mentioned: issueMentions }[role];
   const of = table
-    ? sql`select issue_id as id from ${table} where user_id = ${userId}`
-    : sql`select id from ${issues} where poster_id = ${userId}`;
+    ? sql`select ${table.issueId} as id from ${table} where ${table.userId} = ${userId}`
+    : sql`select ${issues.id} from ${issues} where ${issues.posterId} = ${userId}`;
   return examined(
     search,
-    partsOf(search.filter).map((part) => sql`${of} and ${isInPart(part)}`),
+    partsOf(search.filter).map((part) => sql`${of} and ${isInPart(table ?? issues, part)}`),
   );
 }
+
+const listed = alias(issues, "listed");
 
 /**
  * Selects the ids of the first matching issues of each of the repositories `searched`.
  *
  * @param isSearched A condition without which there are none.
  */
-export const firstOfEach = (search: Candidates, max: SQL, isSearched: SQL = sql`1`): SQL =>
+export const firstOfEach = (search: CandidateOptions, max: SQL, isSearched: SQL = sql`1`): SQL =>
   unionAll(
     partsOf(search.filter).map((part) => {
-      const { count, isSeen } = columnsOfPart(part.isPull, part.isClosed);
+      const count = counterOfPart(part.isPull, part.isClosed);
       const newest = sql`
-        select id as examined_id from ${issues}
-        where repo_id = searched.id and ${isInPart(part)}
-        order by number ${directionOf(search)}
+        select ${issues.id} from ${issues}
+        where ${issues.repoId} = ${searched.id} and ${isInPart(issues, part)}
+        order by ${issues.number} ${directionOf(search)}
         limit ${EXAMINED_MAX}`;
       return sql`
-        select listed.id as id
-        from searched
-        cross join ${issues} listed on listed.id in (${firstOf(search, newest, max)})
-        where ${count} > 0 and ${isSeen} and ${isSearched}`;
+        select ${listed.id} as id
+        from ${searched}
+        cross join ${issues} ${listed} on ${listed.id} in (${firstOf(search, newest, max)})
+        where ${count} > 0 and ${isSeenIn(searched, part.isPull)} and ${isSearched}`;
     }),
   );
 
-const firstOf = (search: Candidates, examinedIds: SQL, max: SQL): SQL => sql`
+const firstOf = (search: CandidateOptions, ids: SQL, max: SQL): SQL => sql`
   select ${issues.id}
-  from (${examinedIds}) cross join ${issues} on ${issues.id} = examined_id
+  from (${ids}) ${ordered}
+  cross join ${issues} on ${issues.id} = ${ordered.id}
   where ${allOf(...search.conditions)}
   limit ${max}`;
 
-/**
- * The common table expression `pairs`: the labels of some names, as `label_id`, with each of the
- * repositories `searched`, as `repo_id`, whose issues may have them.
- */
+/** Defines `pairs` for the labels of some names. */
 export const labelPairs = (names: SQL): SQL => sql`
-  pairs as materialized (
-    select labels.id as label_id, labels.repo_id, sees_0, sees_1
-    from searched join labels on labels.repo_id = searched.id
-    where labels.name in ${names}
+  ${pairs} as materialized (
+    select ${labels.id} as label_id, ${labels.repoId}, ${searched.seesIssues}, ${searched.seesPulls}
+    from ${searched} join ${labels} on ${labels.repoId} = ${searched.id}
+    where ${labels.name} in ${names}
     union all
-    select labels.id, searched.id, sees_0, sees_1
-    from searched join labels on labels.org_id = searched.owner_id
-    where labels.name in ${names}
+    select ${labels.id}, ${searched.id}, ${searched.seesIssues}, ${searched.seesPulls}
+    from ${searched} join ${labels} on ${labels.orgId} = ${searched.ownerId}
+    where ${labels.name} in ${names}
   )`;
 
 /** Selects the ids of the first matching issues with each of the labels of `pairs`. */
-export const firstOfLabels = (search: Candidates, max: SQL): SQL =>
+export const firstOfLabels = (search: CandidateOptions, max: SQL): SQL =>
   unionAll(
     partsOf(search.filter).map((part) => {
       const labelled = sql`
-        select issue_id as examined_id from ${issueLabels}
-        where label_id = pairs.label_id and repo_id = pairs.repo_id and ${isInPart(part)}
-        order by issue_id ${directionOf(search)}
+        select ${issueLabels.issueId} as id from ${issueLabels}
+        where ${issueLabels.labelId} = ${pairs.labelId}
+          and ${issueLabels.repoId} = ${pairs.repoId}
+          and ${isInPart(issueLabels, part)}
+        order by ${issueLabels.issueId} ${directionOf(search)}
         limit ${EXAMINED_MAX}`;
       return sql`
-        select listed.id as id
-        from pairs
-        cross join ${issues} listed on listed.id in (${firstOf(search, labelled, max)})
-        where ${columnsOfPart(part.isPull, part.isClosed).isSeen}`;
+        select ${listed.id} as id
+        from ${pairs}
+        cross join ${issues} ${listed} on ${listed.id} in (${firstOf(search, labelled, max)})
+        where ${isSeenIn(pairs, part.isPull)}`;
     }),
   );

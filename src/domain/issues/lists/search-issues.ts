@@ -30,8 +30,8 @@ interface IssueSearch {
  * Searches the issues and pull requests that the caller may see.
  *
  * Rows read do not grow with the number of repositories: a search for a user, for words, or in some
- * repositories reads the index of those; any other one looks at a bounded number of the newest
- * issues, and at the newest of each repository that was granted to the caller.
+ * repositories reads their index; any other one reads a bounded number of the newest issues, and
+ * the newest of each repository that was granted to the caller.
  *
  * SECURITY: conditions on the caller's access are part of each statement that finds or counts.
  * Labels and milestones that the caller can't see count as unknown.
@@ -48,14 +48,14 @@ export async function searchIssues(
   const sort = search.filter?.sort ?? "newest";
   const filter = search.filter && bindSearchFilter(search.filter);
   const [owner, team] = [search.scope.owner?.toLowerCase(), search.scope.team?.toLowerCase()];
-  const asked = {
+  const args = {
     filter,
     scope: { owner, team },
     priorityRepoId,
     principal: principalOf(actor),
-    reach: reachOf(sort, slice),
+    bounds: pageBoundsOf(sort, slice),
   };
-  const [rows, repos, [counted]] = await ctx.db.batch(foundIssues(ctx.db, asked, { sort }));
+  const [rows, repos, [counted]] = await ctx.db.batch(foundIssues(ctx.db, args, { sort }));
   if (owner !== undefined && !counted?.ownerId) {
     throw malformed("user does not exist");
   }
@@ -68,24 +68,24 @@ export async function searchIssues(
   };
 }
 
-/** What the statements of a search take of the request. */
-interface Asked {
+/** The arguments of the statements of a search. */
+interface SearchArguments {
   /** Undefined if nothing can match. */
   readonly filter: SearchFilter | undefined;
   readonly scope: SearchScope;
   readonly priorityRepoId: number | undefined;
   readonly principal: Principal;
-  readonly reach: Reach;
+  readonly bounds: PageBounds;
 }
 
 /** The page of a search, and how many issues are found and counted for it. */
-interface Reach extends Slice {
+interface PageBounds extends Slice {
   readonly found: number;
   readonly foundByWords: number;
   readonly countedMax: number;
 }
 
-function reachOf(sort: IssueSort, { size, offset }: Slice): Reach {
+function pageBoundsOf(sort: IssueSort, { size, offset }: Slice): PageBounds {
   const { isByAge } = orderOf(sort);
   const found = isByAge ? offset + size : FOUND_MAX;
   return {
@@ -98,47 +98,53 @@ function reachOf(sort: IssueSort, { size, offset }: Slice): Reach {
 }
 
 /** The statements of a search. */
-const foundIssues = prepareAll((db, asked: Params<Asked>, { sort }: { sort: IssueSort }) => {
-  const { principal, filter, scope, priorityRepoId, reach } = asked;
-  const order = orderOf(sort);
-  // Over several repositories, the age is the order of ids.
-  const terms = order.isByAge ? termsOf(order).slice(1) : termsOf(order);
-  if (priorityRepoId !== undefined) {
-    terms.unshift(sql`(${issues.repoId} = ${priorityRepoId}) desc`);
-  }
-  const wanted = { scope, priorityRepoId, isOldest: sort === "oldest" };
-  const statements = filter && searchStatements(principal, { ...wanted, filter });
-  const found = statements?.find({ all: reach.found, byWords: reach.foundByWords });
-  const ids: SQL = found
-    ? sql`
+const foundIssues = prepareAll(
+  (db, args: Params<SearchArguments>, { sort }: { sort: IssueSort }) => {
+    const { principal, filter, scope, priorityRepoId, bounds } = args;
+    const order = orderOf(sort);
+    // Over several repositories, the age is the order of ids.
+    const terms = order.isByAge ? termsOf(order).slice(1) : termsOf(order);
+    if (priorityRepoId !== undefined) {
+      terms.unshift(sql`(${issues.repoId} = ${priorityRepoId}) desc`);
+    }
+    const options = { scope, priorityRepoId, isOldest: sort === "oldest" };
+    const statements = filter && searchStatements(principal, { ...options, filter });
+    const found = statements?.find({ all: bounds.found, byWords: bounds.foundByWords });
+    const ids: SQL = found
+      ? sql`
         select ${issues.id} from ${issues}
         where ${issues.id} in (${found})
         order by ${sql.join(terms, sql`, `)}
-        limit ${reach.size} offset ${reach.offset}`
-    : sql`select id from ${issues} where 0`;
-  const total = statements?.count({ all: reach.countedMax, byWords: sql`${FOUND_MAX}` });
-  const { owner, team } = scope;
-  const column = <T>(value: SQL | undefined, name: string) =>
-    qualified<T>(value ?? sql`null`).as(name);
-  return [
-    selectIssues(db)
-      .where(sql`${issues.id} in (${ids})`)
-      .orderBy(...terms),
-    selectRepositories(db, toCallerSql(principal)).where(
-      sql`${repositories.id} in (select repo_id from ${issues} where id in (${ids}))`,
-    ),
-    db
-      .select({
-        total: column<number | null>(total, "total"),
-        ownerId: column<number | null>(
-          owner === undefined ? undefined : ownerIdOf(principal, owner),
-          "owner_id",
-        ),
-        teamId: column<number | null>(
-          owner === undefined || team === undefined ? undefined : teamIdOf(principal, owner, team),
-          "team_id",
-        ),
-      })
-      .from(sql`(select 1)`),
-  ] as const;
-});
+        limit ${bounds.size} offset ${bounds.offset}`
+      : sql`select ${issues.id} from ${issues} where 0`;
+    const total = statements?.count({ all: bounds.countedMax, byWords: sql`${FOUND_MAX}` });
+    const { owner, team } = scope;
+    const column = <T>(value: SQL | undefined, name: string) =>
+      qualified<T>(value ?? sql`null`).as(name);
+    return [
+      selectIssues(db)
+        .where(sql`${issues.id} in (${ids})`)
+        .orderBy(...terms),
+      selectRepositories(db, toCallerSql(principal)).where(
+        sql`${repositories.id} in (
+        select ${issues.repoId} from ${issues} where ${issues.id} in (${ids})
+      )`,
+      ),
+      db
+        .select({
+          total: column<number | null>(total, "total"),
+          ownerId: column<number | null>(
+            owner === undefined ? undefined : ownerIdOf(principal, owner),
+            "owner_id",
+          ),
+          teamId: column<number | null>(
+            owner === undefined || team === undefined
+              ? undefined
+              : teamIdOf(principal, owner, team),
+            "team_id",
+          ),
+        })
+        .from(sql`(select 1)`),
+    ] as const;
+  },
+);

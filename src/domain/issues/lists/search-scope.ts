@@ -1,4 +1,4 @@
-import { sql, type SQL } from "drizzle-orm";
+import { type Column, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import {
@@ -13,15 +13,16 @@ import {
 } from "../../../auth/access/visible-repositories.ts";
 import type { PrincipalSql } from "../../../auth/principal.ts";
 import { allOf } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import type { Params } from "../../../db/prepared.ts";
 import { accessTokenRepositories, issues, repositories, users } from "../../../db/schema/index.ts";
 import { unitOf } from "../issue/find-issue.ts";
 import type { IssueFilter } from "./issue-query.ts";
 
-// Whose issues a search over several repositories looks at. Each statement begins with what the
-// caller may see.
+// The repositories of a search over several ones. Each statement begins with those that the caller
+// may see.
 
-/** What narrows a search to some repositories: names in lower case. */
+/** The names, in lower case, that narrow a search to some repositories. */
 export interface SearchScope {
   readonly owner: string | undefined;
   /** A team of the owner. */
@@ -29,7 +30,7 @@ export interface SearchScope {
 }
 type ScopeParams = Params<SearchScope>;
 
-/** Repositories that a search looks into one by one: those that changed last. */
+/** Maximum repositories that a search reads one by one: those that changed last. */
 const REPOSITORIES_MAX = 1000;
 
 /** Selects the id of the owner, if the caller may see the account. */
@@ -48,7 +49,10 @@ function scopeIds(principal: PrincipalSql, { owner, team }: ScopeParams): SQL | 
     return sql`select repo_id as id from (${teamRepositoryIds(teamIdOf(principal, owner, team))})`;
   }
   if (owner !== undefined) {
-    return sql`select id from ${repositories} where owner_id = ${ownerIdOf(principal, owner)}`;
+    return sql`
+      select ${repositories.id}
+      from ${repositories}
+      where ${repositories.ownerId} = ${ownerIdOf(principal, owner)}`;
   }
   const tokenId = principal.boundTokenId;
   if (tokenId === undefined) return undefined;
@@ -58,7 +62,7 @@ function scopeIds(principal: PrincipalSql, { owner, team }: ScopeParams): SQL | 
     where ${accessTokenRepositories.tokenId} = ${tokenId}`;
 }
 
-/** Selects the ids of repositories that a search of all might miss behind those of others. */
+/** Selects the ids of repositories whose issues a bounded search of all ones might miss. */
 const grantedIds = (principal: PrincipalSql): SQL | undefined =>
   principal.userId !== undefined && !principal.isSiteAdmin
     ? grantedRepositoryIds(principal)
@@ -89,44 +93,73 @@ export const isIssueSeen = (
       end`
     : isKindVisible(principal, isPull);
 
+/**
+ * The common table expression of the repositories that a search looks into one by one, with their
+ * counters.
+ */
+export const searched = derivedTable(
+  "searched",
+  "id",
+  "ownerId",
+  "updatedAt",
+  "openIssueCount",
+  "closedIssueCount",
+  "openPullCount",
+  "closedPullCount",
+  "seesIssues",
+  "seesPulls",
+);
+
+/**
+ * The common table expression of labels, each with each of the repositories `searched` whose issues
+ * may have it.
+ */
+export const pairs = derivedTable("pairs", "labelId", "repoId", "seesIssues", "seesPulls");
+
+/** Whether the caller sees the issues, or the pull requests, of a row. */
+export const isSeenIn = (table: typeof searched | typeof pairs, isPull: boolean): Column =>
+  isPull ? table.seesPulls : table.seesIssues;
+
+/** The counter of a repository's issues of a kind and a state. */
+export function counterOfPart(isPull: boolean, isClosed: boolean): Column {
+  if (isPull) return isClosed ? searched.closedPullCount : searched.openPullCount;
+  return isClosed ? searched.closedIssueCount : searched.openIssueCount;
+}
+
 /** The repositories that a search looks into one by one. */
-export interface Searched {
-  /** The common table expression `searched`; undefined where there are none. */
+export interface SearchTargets {
+  /** The definition of `searched`; undefined where there are none. */
   readonly table: SQL | undefined;
   /** Whether the search is narrowed to them. */
   readonly isScoped: boolean;
 }
 
+/** The ids of a search's scope. */
+const scoped = derivedTable("scoped", "id");
+
 /**
- * The repositories of the scope, or of the caller's grants, as the common table expression
- * `searched`: the ids of those whose issues or pull requests the caller sees, with which of both
- * and with the counters.
+ * Defines `searched`: the repositories of the scope, or of the caller's grants, whose issues or
+ * pull requests the caller sees.
  */
-export function searchedOf(principal: PrincipalSql, scope: ScopeParams): Searched {
-  const scoped = scopeIds(principal, scope);
-  const ids = scoped ?? grantedIds(principal);
+export function searchTargetsOf(principal: PrincipalSql, scope: ScopeParams): SearchTargets {
+  const ofScope = scopeIds(principal, scope);
+  const ids = ofScope ?? grantedIds(principal);
   if (!ids) return { table: undefined, isScoped: false };
-  // Without an index of what everybody sees: the repositories are few of those. As a join: SQLite
-  // takes 100 levels of expressions, and those that find a team are in no condition this way.
-  const table = sql`searched as materialized (
+  // Without the index of public repositories, which are many more. As a join: SQLite takes 100
+  // levels of expressions, and a condition would add the levels of the subquery for a team.
+  const table = sql`${searched} as materialized (
     select * from (
-      select ${repositories.id} as id, ${repositories.ownerId} as owner_id,
-        ${repositories.updatedAt} as updated_at,
-        ${repositories.openIssueCount} as count_00, ${repositories.closedIssueCount} as count_01,
-        ${repositories.openPullCount} as count_10, ${repositories.closedPullCount} as count_11,
-        ${isKindVisible(principal, false)} as sees_0, ${isKindVisible(principal, true)} as sees_1
-      from (select distinct id from (${ids})) scoped
-      cross join ${repositories} on ${repositories.id} = scoped.id
+      select ${repositories.id}, ${repositories.ownerId}, ${repositories.updatedAt},
+        ${repositories.openIssueCount}, ${repositories.closedIssueCount},
+        ${repositories.openPullCount}, ${repositories.closedPullCount},
+        ${isKindVisible(principal, false)} as sees_issues,
+        ${isKindVisible(principal, true)} as sees_pulls
+      from (select distinct id from (${ids})) ${scoped}
+      cross join ${repositories} on ${repositories.id} = ${scoped.id}
     )
-    where (sees_0 or sees_1) is true
+    where (sees_issues or sees_pulls) is true
     order by updated_at desc
     limit ${REPOSITORIES_MAX}
   )`;
-  return { table, isScoped: scoped !== undefined };
+  return { table, isScoped: ofScope !== undefined };
 }
-
-/** The columns of `searched` about issues of a kind and a state. */
-export const columnsOfPart = (isPull: boolean, isClosed: boolean) => ({
-  count: sql.raw(`count_${Number(isPull)}${Number(isClosed)}`),
-  isSeen: sql.raw(`sees_${Number(isPull)}`),
-});

@@ -1,14 +1,21 @@
 import { sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
 import type { PrincipalSql } from "../../../auth/principal.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import type { Params } from "../../../db/prepared.ts";
-import { issues, repositories } from "../../../db/schema/index.ts";
+import {
+  issues,
+  labels as labelTable,
+  milestones as milestoneTable,
+  repositories,
+} from "../../../db/schema/index.ts";
 import type { SearchParams } from "./bound-filter.ts";
 import { bit, commonConditions, hasLabelOf } from "./conditions.ts";
 import { PERSON_ROLES } from "./issue-query.ts";
 import {
-  type Candidates,
+  type CandidateOptions,
   EXAMINED_MAX,
   everyIssue,
   firstOfEach,
@@ -19,9 +26,12 @@ import {
   seenOf,
 } from "./search-candidates.ts";
 import {
-  columnsOfPart,
-  type Searched,
-  searchedOf,
+  counterOfPart,
+  isSeenIn,
+  pairs,
+  searched,
+  type SearchTargets,
+  searchTargetsOf,
   type SearchScope,
   seesSome,
 } from "./search-scope.ts";
@@ -33,8 +43,15 @@ import { matchingIssueIds, scopeOfSome } from "./text-match.ts";
  */
 export const FOUND_MAX = 1000;
 
-/** Labels, or milestones, of a name that are looked at to tell whether the caller sees any. */
+/** Labels, or milestones, of a name that are examined to find whether the caller sees any. */
 const NAMED_MAX = 5000;
+
+/** Whether the caller sees a label of one of the names; of milestones likewise. */
+const knownLabels = derivedTable("known_labels", "isKnown");
+const knownMilestones = derivedTable("known_milestones", "isKnown");
+
+const areLabelsKnown = sql`(select ${knownLabels.isKnown} from ${knownLabels})`;
+const areMilestonesKnown = sql`(select ${knownMilestones.isKnown} from ${knownMilestones})`;
 
 /** The statements of a search for a caller. */
 export interface SearchStatements {
@@ -50,12 +67,12 @@ export interface SearchStatements {
 /** How many issues a statement finds at most. */
 interface SearchMax {
   readonly all: SQL;
-  /** Of those that are found by words; no more than `FOUND_MAX`. */
+  /** The same for issues that are found by words; no more than `FOUND_MAX`. */
   readonly byWords: SQL;
 }
 
-/** What a search looks for and where. */
-export interface WantedIssues {
+/** The filter and the scope of a search. */
+export interface SearchOptions {
   readonly filter: SearchParams;
   /** Whether the oldest issues are found first, rather than the newest. */
   readonly isOldest: boolean;
@@ -66,29 +83,30 @@ export interface WantedIssues {
 
 export function searchStatements(
   principal: PrincipalSql,
-  { filter, isOldest, scope, priorityRepoId }: WantedIssues,
+  { filter, isOldest, scope, priorityRepoId }: SearchOptions,
 ): SearchStatements {
-  const searched = searchedOf(principal, scope);
+  const targets = searchTargetsOf(principal, scope);
   const common = [...commonConditions(filter).values()];
-  const known = knownTables(principal, filter, searched);
+  const known = knownTables(principal, filter, targets);
   const { isPull, isClosed, text, labels, milestones, people } = filter;
-  const search: Candidates = {
+  const search: CandidateOptions = {
     principal,
     filter,
     conditions: [
       ...common,
-      ...(labels ? [sql`(not (select is_known from known_labels) or ${hasLabelOf(labels)})`] : []),
+      ...(labels ? [sql`(not ${areLabelsKnown} or ${hasLabelOf(labels)})`] : []),
       ...(milestones
         ? [
-            sql`(not (select is_known from known_milestones) or exists (
-              select 1 from milestones m
-              where m.id = ${issues.milestoneId} and m.title in ${milestones}
+            sql`(not ${areMilestonesKnown} or exists (
+              select 1 from ${milestoneTable}
+              where ${milestoneTable.id} = ${issues.milestoneId}
+                and ${milestoneTable.title} in ${milestones}
             ))`,
           ]
         : []),
       ...(isPull === undefined ? [] : [sql`${issues.isPull} = ${bit(isPull)}`]),
       ...(isClosed === undefined ? [] : [sql`${issues.isClosed} = ${bit(isClosed)}`]),
-      ...(searched.isScoped ? [sql`${issues.repoId} in (select id from searched)`] : []),
+      ...(targets.isScoped ? [sql`${issues.repoId} in (${searchedIds})`] : []),
     ],
     isOldest,
   };
@@ -96,7 +114,7 @@ export function searchStatements(
   // Whether it is a list of all issues of its repositories, apart from labels and the like.
   const isListed = text === undefined && PERSON_ROLES.every((role) => !people[role]);
   const found = (max: SearchMax) => {
-    const parts = [...mainIds(search, searched, max)];
+    const parts = [...mainIds(search, targets, max)];
     if (priorityRepoId !== undefined && isListed) {
       parts.push(prioritized(search, priorityRepoId, max.all));
     }
@@ -106,54 +124,56 @@ export function searchStatements(
     );
   };
   const statement = (select: SQL): SQL => {
-    const tables = [...(searched.table ? [searched.table] : []), ...known];
+    const tables = [...(targets.table ? [targets.table] : []), ...known];
     return tables.length > 0 ? sql`with ${sql.join(tables, sql`, `)} ${select}` : select;
   };
   return {
     find: (max) => statement(found(max)),
     count: (max) => {
-      if (isPlain && searched.isScoped) return sql`(${statement(countersOf(filter))})`;
+      if (isPlain && targets.isScoped) return sql`(${statement(countersOf(filter))})`;
       const select = sql`select count(*) from (${found(max)})`;
       return sql`(${statement(select)})`;
     },
   };
 }
 
+const searchedIds = sql`select ${searched.id} from ${searched}`;
+
 /** The selects of the issues that a search finds; D1 allows five. */
 function* mainIds(
-  search: Candidates,
-  searched: Searched,
+  search: CandidateOptions,
+  targets: SearchTargets,
   { all: max, byWords }: SearchMax,
 ): Generator<SQL> {
   const { principal, filter, isOldest } = search;
   const { text, people, labels } = filter;
   const role = PERSON_ROLES.find((each) => people[each]);
   const named = role && people[role];
-  const isEverywhere = !searched.isScoped && seesSome(principal);
+  const isEverywhere = !targets.isScoped && seesSome(principal);
   if (text !== undefined) {
     const matching = (scope: SQL | undefined) =>
       seenOf(search, matchingIssueIds(text, { scope, isOldest }), byWords);
     if (isEverywhere) yield matching(undefined);
-    if (searched.table) yield matching(scopeOfSome(sql`select id from searched`));
+    if (targets.table) yield matching(scopeOfSome(searchedIds));
   } else if (role && named) {
     yield seenOf(search, issuesOfPerson(search, role, named.first), max);
-  } else if (isEverywhere || !searched.isScoped) {
+  } else if (isEverywhere || !targets.isScoped) {
     if (isEverywhere) yield seenOf(search, everyIssue(search), max);
-    if (searched.table) yield firstOfEach(search, max);
+    if (targets.table) yield firstOfEach(search, max);
   } else if (labels) {
     yield firstOfLabels(search, max);
-    yield firstOfEach(search, max, sql`not (select is_known from known_labels)`);
+    yield firstOfEach(search, max, sql`not ${areLabelsKnown}`);
   } else {
     yield firstOfEach(search, max);
   }
 }
 
 /** Selects the ids of the first matching issues of one repository. */
-const prioritized = (search: Candidates, repoId: SQL, max: SQL): SQL => {
+const prioritized = (search: CandidateOptions, repoId: SQL, max: SQL): SQL => {
   const direction = sql.raw(search.isOldest ? "asc" : "desc");
   const ids = sql`
-    select id from ${issues} where repo_id = ${repoId}
-    order by number ${direction}
+    select ${issues.id} from ${issues} where ${issues.repoId} = ${repoId}
+    order by ${issues.number} ${direction}
     limit ${EXAMINED_MAX}`;
   return seenOf(search, ids, max);
 };
@@ -164,33 +184,37 @@ const prioritized = (search: Candidates, repoId: SQL, max: SQL): SQL => {
 function knownTables(
   principal: PrincipalSql,
   { labels, milestones }: SearchParams,
-  { isScoped }: Searched,
+  { isScoped }: SearchTargets,
 ): SQL[] {
   const tables: SQL[] = [];
-  const seen = (table: SQL, isNamed: SQL, hasOwner: SQL) => sql`exists (
+  const seen = (rows: SQL, isOfRepository: SQL) => sql`exists (
     select 1
-    from (select * from ${table} where ${isNamed} limit ${NAMED_MAX}) named
-    join ${repositories} on ${repositories.id} = named.repo_id ${hasOwner}
+    from (select * from ${rows} limit ${NAMED_MAX}) named
+    join ${repositories} on ${isOfRepository}
     where ${isRepositoryVisible(principal)}
   )`;
   if (labels) {
     if (isScoped) tables.push(labelPairs(labels));
-    const isNamed = sql`name in ${labels}`;
-    const hasOwner = sql`or ${repositories.ownerId} = named.org_id`;
+    const named = alias(labelTable, "named");
     const isKnown = isScoped
-      ? sql`exists (select 1 from pairs)`
-      : seen(sql.raw("labels"), isNamed, hasOwner);
-    tables.push(sql`known_labels as materialized (select ${isKnown} as is_known)`);
+      ? sql`exists (select 1 from ${pairs})`
+      : seen(
+          sql`${labelTable} where ${labelTable.name} in ${labels}`,
+          sql`${repositories.id} = ${named.repoId} or ${repositories.ownerId} = ${named.orgId}`,
+        );
+    tables.push(sql`${knownLabels} as materialized (select ${isKnown} as is_known)`);
   }
   if (milestones) {
-    const isTitled = sql`title in ${milestones}`;
+    const named = alias(milestoneTable, "named");
+    const isTitled = sql`${milestoneTable.title} in ${milestones}`;
     const isKnown = isScoped
       ? sql`exists (
-          select 1 from searched join milestones on milestones.repo_id = searched.id
+          select 1
+          from ${searched} join ${milestoneTable} on ${milestoneTable.repoId} = ${searched.id}
           where ${isTitled}
         )`
-      : seen(sql.raw("milestones"), isTitled, sql``);
-    tables.push(sql`known_milestones as materialized (select ${isKnown} as is_known)`);
+      : seen(sql`${milestoneTable} where ${isTitled}`, sql`${repositories.id} = ${named.repoId}`);
+    tables.push(sql`${knownMilestones} as materialized (select ${isKnown} as is_known)`);
   }
   return tables;
 }
@@ -198,8 +222,8 @@ function knownTables(
 /** Sums the counters of the repositories `searched`. */
 function countersOf(filter: SearchParams): SQL {
   const sums = partsOf(filter).map(({ isPull, isClosed }) => {
-    const { count, isSeen } = columnsOfPart(isPull, isClosed);
-    return sql`iif(${isSeen}, ${count}, 0)`;
+    const count = counterOfPart(isPull, isClosed);
+    return sql`iif(${isSeenIn(searched, isPull)}, ${count}, 0)`;
   });
-  return sql`select coalesce(sum(${sql.join(sums, sql` + `)}), 0) from searched`;
+  return sql`select coalesce(sum(${sql.join(sums, sql` + `)}), 0) from ${searched}`;
 }

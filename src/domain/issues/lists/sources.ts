@@ -1,44 +1,62 @@
 import { type SQL, sql } from "drizzle-orm";
 
 import { allOf } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import {
   issueAssignees,
   issueLabels,
   issueMentions,
   issues,
+  labels,
+  milestones,
   pulls,
 } from "../../../db/schema/index.ts";
 import type { ListParams } from "./bound-filter.ts";
-import { type Conditions, isUpdatedIn, keyOf, reviewedBy, userIdOf } from "./conditions.ts";
+import {
+  type Conditions,
+  isUpdatedIn,
+  keyOf,
+  reviewed,
+  reviewedBy,
+  userIdOf,
+} from "./conditions.ts";
 import { PERSON_ROLES, type PersonRole } from "./issue-query.ts";
-import { conditionsOf, impossibleSize, milestonesSize, milestoneTableOf } from "./named-filters.ts";
+import {
+  conditionsOf,
+  impossibleSize,
+  milestonesSize,
+  type MilestoneTable,
+  milestoneTableOf,
+  rarestLabel,
+} from "./named-filters.ts";
 import type { ListOrder } from "./orders.ts";
 
 /** Issues of a filter beyond which a list walks the index of its order rather than sort them. */
 const SORTED_MAX = 2000;
 
-/** What a source counts as that is taken where no other one is small enough. */
+/** The size of a source that is chosen where no other one is small enough. */
 const WALK_SIZE = 1_000_000_000_000_000;
 
 /**
- * Where a list of a repository gets its issues from: an index of a label, of a user, or of the
- * order itself. One of several is chosen by the statement, from the sizes; the others find nothing,
- * since their index is asked for null.
+ * A source of the issues of a list: an index of a label, of a user, or of the order itself. The
+ * statement chooses one of several by their sizes; the others find nothing, since they look up null
+ * in their index.
  */
 interface Source {
   readonly name: string;
-  /** How many issues it has, as far as that is known, or null if it can't be chosen. */
+  /** The number of its issues, possibly bounded, or null if it can't be chosen. */
   readonly size: SQL;
   /** Whether the index gives the order of the list. */
   readonly isOrdered: boolean;
   /** The tables, without `issues` if nothing of it is needed. */
   readonly from: SQL;
   /**
-   * The equality that the index is asked for, for a value that is null unless the source is chosen.
+   * The equality that is looked up in the index, with a value that is null unless the source is
+   * chosen.
    */
   readonly seek: (ifChosen: (value: SQL) => SQL) => SQL;
   readonly columns: { readonly [K in "id" | "age" | "isPull" | "isClosed"]: SQL };
-  /** What the index does not decide. */
+  /** The conditions that the index does not imply. */
   readonly conditions: readonly SQL[];
 }
 
@@ -58,7 +76,7 @@ const USER_TABLES = { assignee: issueAssignees, mentioned: issueMentions } as co
 export function sourcesOf(filter: ListParams, repoId: SQL, order: ListOrder): Source[] {
   const all = conditionsOf(filter);
   const { names, requiredLabels, requiredMilestone, labelIds, milestoneId, base, people } = filter;
-  const milestones = milestoneTableOf(filter);
+  const milestoneTable = milestoneTableOf(filter);
   const sources: Source[] = [];
   if (requiredLabels || requiredMilestone) {
     // Chosen before all others, and never has an issue.
@@ -70,9 +88,9 @@ export function sourcesOf(filter: ListParams, repoId: SQL, order: ListOrder): So
     const implied = names.isOne ? [keyOf.labels, keyOf.requiredLabels] : [];
     sources.push(labelSource(repoId, order, without(all, ...implied)));
   }
-  if (milestones) {
+  if (milestoneTable) {
     const implied = requiredMilestone ? keyOf.requiredMilestone : keyOf.milestones;
-    sources.push(...milestoneSources(milestones, order, without(all, implied)));
+    sources.push(...milestoneSources(milestoneTable, order, without(all, implied)));
   }
   for (const [at, id] of Object.entries(labelIds)) {
     const name = `label${at}`;
@@ -139,7 +157,9 @@ function labelIdSource(
   conditions: readonly SQL[],
 ): Omit<Source, "name"> {
   const size = sql`coalesce((
-    select open_issue_count + closed_issue_count from labels where id = ${labelId}
+    select ${labels.openIssueCount} + ${labels.closedIssueCount}
+    from ${labels}
+    where ${labels.id} = ${labelId}
   ), 0)`;
   return {
     size,
@@ -155,7 +175,9 @@ function labelIdSource(
 
 function milestoneIdSource(milestoneId: SQL, order: ListOrder, conditions: readonly SQL[]): Source {
   const size = sql`coalesce((
-    select open_issue_count + closed_issue_count from milestones where id = ${milestoneId}
+    select ${milestones.openIssueCount} + ${milestones.closedIssueCount}
+    from ${milestones}
+    where ${milestones.id} = ${milestoneId}
   ), 0)`;
   const seek = (ifChosen: (value: SQL) => SQL) =>
     sql`${issues.milestoneId} = ${ifChosen(milestoneId)}`;
@@ -189,11 +211,11 @@ const boundedCount = (rows: SQL): SQL => sql`(
 function labelSource(repoId: SQL, order: ListOrder, conditions: readonly SQL[]): Source {
   return {
     name: "label",
-    size: sql`(select size from rarest)`,
+    size: sql`(select ${rarestLabel.size} from ${rarestLabel})`,
     isOrdered: order.isByAge,
     from: withIssues(sql`${issueLabels}`, sql`${issueLabels.issueId}`, order, conditions),
     seek: (ifChosen) =>
-      sql`${issueLabels.labelId} = ${ifChosen(sql`(select id from rarest)`)}
+      sql`${issueLabels.labelId} = ${ifChosen(sql`(select ${rarestLabel.id} from ${rarestLabel})`)}
         and ${issueLabels.repoId} = ${repoId}`,
     columns: OF_LABELS,
     conditions,
@@ -201,14 +223,18 @@ function labelSource(repoId: SQL, order: ListOrder, conditions: readonly SQL[]):
 }
 
 /** One milestone has an index in the order of numbers; of several the issues are sorted. */
-function milestoneSources(table: SQL, order: ListOrder, conditions: readonly SQL[]): Source[] {
-  const one = sql`(select min(id) from ${table} having count(*) = 1)`;
+function milestoneSources(
+  table: MilestoneTable,
+  order: ListOrder,
+  conditions: readonly SQL[],
+): Source[] {
+  const one = sql`(select min(${table.id}) from ${table} having count(*) = 1)`;
   const several = sql`(
     select ${milestonesSize(table)} where (select count(*) from ${table}) > 1
   )`;
   const ofOne = sql`(select ${milestonesSize(table)} where ${one} is not null)`;
   const some = (ifChosen: (value: SQL) => SQL) =>
-    sql`${table}.id = ${ifChosen(sql`${table}.id`)} and ${issues.milestoneId} = ${table}.id`;
+    sql`${table.id} = ${ifChosen(sql`${table.id}`)} and ${issues.milestoneId} = ${table.id}`;
   const seek = (ifChosen: (value: SQL) => SQL) => sql`${issues.milestoneId} = ${ifChosen(one)}`;
   return [
     { name: "milestone", size: ofOne, isOrdered: order.isByAge, ...fromIssues(seek, conditions) },
@@ -244,7 +270,7 @@ function personSource(
       isOrdered: false,
       size: boundedCount(sql`(${ids})`),
       // The outer loop is over the reviews.
-      from: sql`(${ids}) reviewed cross join ${issues} on ${issues.id} = reviewed.issue_id`,
+      from: sql`(${ids}) ${reviewed} cross join ${issues} on ${issues.id} = ${reviewed.issueId}`,
       seek: (ifChosen) => sql`${issues.repoId} = ${ifChosen(repoId)}`,
       columns: OF_ISSUES,
       conditions,
@@ -314,11 +340,11 @@ const withIssues = (table: SQL, id: SQL, order: ListOrder, conditions: readonly 
 type States = Pick<ListParams, "isPull" | "isClosed">;
 
 /** The values of a column that a filter lets pass. */
-export const flags = (wanted: boolean | undefined): readonly boolean[] =>
-  wanted === undefined ? [false, true] : [wanted];
+export const flags = (value: boolean | undefined): readonly boolean[] =>
+  value === undefined ? [false, true] : [value];
 
-const bits = (wanted: boolean | undefined): SQL =>
-  sql.raw(`(${flags(wanted).map(Number).join(", ")})`);
+const bits = (value: boolean | undefined): SQL =>
+  sql.raw(`(${flags(value).map(Number).join(", ")})`);
 
 export const kindsAndStates = (
   columns: Pick<Source["columns"], "isPull" | "isClosed">,
@@ -327,6 +353,9 @@ export const kindsAndStates = (
 
 /** The name of a source as a text in SQL. */
 const quoted = (name: string): SQL => sql.raw(`'${name}'`);
+
+const sized = derivedTable("sized", "n");
+const choice = derivedTable("choice", "name");
 
 /**
  * The common table expression `choice`: the name of the source with the fewest issues, of those
@@ -337,11 +366,11 @@ export function choiceTable(sources: readonly Source[]): SQL {
     const usable = isOrdered
       ? size
       : sql`(
-          select sized.n from (select ${size} as n) sized where sized.n <= ${SORTED_MAX}
+          select ${sized.n} from (select ${size} as n) ${sized} where ${sized.n} <= ${SORTED_MAX}
         )`;
     return sql`json_array(${quoted(name)}, ${usable})`;
   });
-  return sql`choice as materialized (
+  return sql`${choice} as materialized (
     select value ->> 0 as name
     from json_each(json_array(${sql.join(pairs, sql`, `)}))
     where value ->> 1 is not null
@@ -357,7 +386,7 @@ export function choiceTable(sources: readonly Source[]): SQL {
 function armsOf(source: Source, states: States, order: ListOrder): SQL[] {
   const { columns, from, seek, conditions } = source;
   const ifChosen = (value: SQL) =>
-    sql`iif((select name from choice) = ${quoted(source.name)}, ${value}, null)`;
+    sql`iif((select ${choice.name} from ${choice}) = ${quoted(source.name)}, ${value}, null)`;
   const key = order.isByAge ? columns.age : sql`${order.key}`;
   const arm = (isOfStates: SQL) => sql`
     select ${columns.id} as id, ${key} as k

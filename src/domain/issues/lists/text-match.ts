@@ -1,21 +1,26 @@
 import { type SQL, sql } from "drizzle-orm";
 
 import { quotePhrase } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { type IssueFilter, SEARCHED_PARTS } from "./issue-query.ts";
 
 type TextFilter = Pick<IssueFilter, "words" | "parts">;
+
+/** The full-text index of issues and comments, which triggers fill. */
+const issuesSearch = derivedTable("issues_search", "rowid");
 
 /** Bits of a document's row id that are the comment's id; the others are the issue's. */
 const COMMENT_BITS = 32;
 
 /**
- * Documents that are looked at, the newest or the oldest, which bounds the cost of a common word.
+ * Maximum documents that are read, the newest or the oldest, which bounds the cost of a common
+ * word.
  */
 const DOCUMENTS_MAX = 10_000;
 
 export const hasText = ({ words }: TextFilter): boolean => words.length > 0;
 
-/** Where and how the index is read. */
+/** The part of the index that is read, and its order. */
 interface Matching {
   /**
    * The condition on the words of the scope, in the syntax of the index, as a text in SQL;
@@ -24,6 +29,9 @@ interface Matching {
   readonly scope: SQL | undefined;
   readonly isOldest: boolean;
 }
+
+/** The issues that `matchingIssueIds` selects. */
+export const matching = derivedTable("matching", "id");
 
 /**
  * Selects the ids of issues with a document that has all words, in the order of ids: the newest
@@ -38,10 +46,10 @@ export function matchingIssueIds(text: string | SQL, { scope, isOldest }: Matchi
   const inScope = scope ? sql`${text} || ' AND scope : ' || ${scope}` : sql`${text}`;
   const order = sql.raw(isOldest ? "asc" : "desc");
   return sql`
-    select distinct rowid >> ${sql.raw(String(COMMENT_BITS))} as id
-    from issues_search
-    where issues_search match ${inScope}
-    order by rowid ${order}
+    select distinct ${issuesSearch.rowid} >> ${sql.raw(String(COMMENT_BITS))} as id
+    from ${issuesSearch}
+    where ${issuesSearch} match ${inScope}
+    order by ${issuesSearch.rowid} ${order}
     limit ${sql.raw(String(DOCUMENTS_MAX))}`;
 }
 

@@ -2,6 +2,7 @@ import { sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { issues, milestones, timelineEntries, type Milestone } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -15,7 +16,7 @@ const ROWS_AT_ONCE = 1000;
 const STEPS_MAX = 200;
 
 /**
- * Deletes a milestone. Its issues and pull requests lose it, which their timelines do not tell, as
+ * Deletes a milestone. Its issues and pull requests lose it without an entry in their timelines, as
  * in Gitea; earlier entries stay and name it no more. Idempotent.
  *
  * One step deletes it if few issues have it. Otherwise each step takes it from some of them, so
@@ -40,27 +41,29 @@ export async function deleteMilestone(
   const isFew = (column: SQLiteColumn) =>
     sql`(select count(*) from ${some(column, ROWS_AT_ONCE + 1)}) <= ${ROWS_AT_ONCE}`;
   const isAmong = (column: SQLiteColumn) => sql`rowid in ${some(column, ROWS_AT_ONCE)}`;
-  const finish = [
-    db
+  const finish = {
+    deleted: db
       .delete(milestones)
       .where(allOf(isThis, isFew(issues.milestoneId), isFew(newOfEntry), isFew(oldOfEntry))),
-    recordIfChanged(ctx, {
+    event: recordIfChanged(ctx, {
       type: "milestone.deleted",
       repoId: row.id,
       ownerId: row.ownerId,
       milestoneId,
     }),
-    db.select({ id: milestones.id }).from(milestones).where(isThis),
-  ] as const;
-  let [, , [left]] = await db.batch(finish);
-  for (let step = 0; left; step++) {
+    left: db.select({ id: milestones.id }).from(milestones).where(isThis),
+  };
+  let { left } = await batch(db, finish);
+  for (let step = 0; left.length > 0; step++) {
     if (step === STEPS_MAX) throw conflict("the milestone has too many issues: repeat the request");
-    const results = await db.batch([
-      db.update(issues).set({ milestoneId: null }).where(isAmong(issues.milestoneId)),
-      db.update(timelineEntries).set({ milestoneId: null }).where(isAmong(newOfEntry)),
-      db.update(timelineEntries).set({ oldMilestoneId: null }).where(isAmong(oldOfEntry)),
+    ({ left } = await batch(db, {
+      issues: db.update(issues).set({ milestoneId: null }).where(isAmong(issues.milestoneId)),
+      entries: db.update(timelineEntries).set({ milestoneId: null }).where(isAmong(newOfEntry)),
+      formerEntries: db
+        .update(timelineEntries)
+        .set({ oldMilestoneId: null })
+        .where(isAmong(oldOfEntry)),
       ...finish,
-    ]);
-    left = results[5][0];
+    }));
   }
 }

@@ -1,6 +1,7 @@
 import { eq, ne, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf } from "../../../db/db.ts";
 import { milestones, type Milestone } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -10,8 +11,8 @@ import type { MilestoneFields } from "./create-milestone.ts";
 import { isMilestoneWithId } from "./find-milestone.ts";
 
 /**
- * Edits a milestone; fields that are undefined stay as they are. What does not change anything
- * tells nothing.
+ * Edits a milestone; fields that are undefined stay as they are. An edit that changes nothing has
+ * no event.
  *
  * @throws Failure `not_found` if it was deleted meanwhile.
  */
@@ -19,10 +20,10 @@ export async function updateMilestone(
   ctx: Ctx,
   { row }: RepositoryContext,
   { id: milestoneId }: Milestone,
-  wanted: { readonly [K in keyof MilestoneFields]: MilestoneFields[K] | undefined },
+  edit: { readonly [K in keyof MilestoneFields]: MilestoneFields[K] | undefined },
 ): Promise<Milestone> {
   const { db, now } = ctx;
-  const { title, description, deadlineAt, isClosed } = wanted;
+  const { title, description, deadlineAt, isClosed } = edit;
   const isThis = isMilestoneWithId(row, milestoneId);
   const isEdited = anyOf(
     title === undefined ? undefined : ne(milestones.title, title),
@@ -31,22 +32,23 @@ export async function updateMilestone(
   );
   const isMoved = isClosed === undefined ? sql`0` : ne(milestones.isClosed, isClosed);
   const subject = { repoId: row.id, ownerId: row.ownerId, milestoneId };
-  const [, , , , [milestone]] = await db.batch([
-    db
+  const { found } = await batch(db, {
+    edited: db
       .update(milestones)
       .set({ title, description, deadlineAt, updatedAt: now })
       .where(allOf(isThis, isEdited)),
-    recordIfChanged(ctx, { type: "milestone.edited", ...subject }),
-    db
+    editEvent: recordIfChanged(ctx, { type: "milestone.edited", ...subject }),
+    moved: db
       .update(milestones)
       .set({ isClosed, closedAt: isClosed ? now : null, updatedAt: now })
       .where(allOf(isThis, isMoved)),
-    recordIfChanged(ctx, {
+    moveEvent: recordIfChanged(ctx, {
       type: isClosed ? "milestone.closed" : "milestone.reopened",
       ...subject,
     }),
-    db.select().from(milestones).where(eq(milestones.id, milestoneId)),
-  ]);
+    found: db.select().from(milestones).where(eq(milestones.id, milestoneId)),
+  });
+  const [milestone] = found;
   if (!milestone) throw notFound("milestone does not exist");
   return milestone;
 }

@@ -13,8 +13,8 @@ import { selectNotifications, toNotificationContexts } from "./select-notificati
 /**
  * Finds a notification of the caller, or anybody's for an administrator of the site.
  *
- * @throws Failure `not_found` also for one of somebody else, and where the caller may not see any
- *   more what it is about.
+ * @throws Failure `not_found` also for one of somebody else, and where the caller may not see its
+ *   subject any more.
  */
 export async function findNotification(ctx: Ctx, id: number): Promise<NotificationContext> {
   const one = { principal: principalOf(ctx.actor), id };
@@ -31,7 +31,7 @@ export async function findNotification(ctx: Ctx, id: number): Promise<Notificati
 const notificationById = prepareAll(
   (db, { principal, id }: Params<{ principal: Principal; id: number }>) => {
     const one = sql`(
-      select ${notifications.id} as id, ${notifications.repoId} as repo_id
+      select ${notifications.id}, ${notifications.repoId}
       from ${notifications}
       where ${notifications.id} = ${id}
     )`;

@@ -68,15 +68,15 @@ const subscriberPage = prepareAll(
   },
 );
 
-/** Whether a user is told of an issue, and the issue. */
+/** An issue, and whether a user is subscribed to it. */
 export interface IssueSubscription {
   readonly issue: Issue;
   readonly isSubscribed: boolean;
 }
 
 /**
- * Finds whether a user is told of an issue: as they chose, otherwise if they watch the repository
- * or take part in the issue.
+ * Finds whether a user is subscribed to an issue: as they chose, otherwise if they watch the
+ * repository or take part in the issue.
  *
  * @throws Failure `not_found` for an issue that the caller may not see.
  */
@@ -91,7 +91,8 @@ export async function findSubscription(
 }
 
 /**
- * Changes whether a user is told of an issue. Only administrators of the site change it for others.
+ * Subscribes a user to an issue, or unsubscribes them. Only administrators of the site do that for
+ * others.
  *
  * @param name The user's name.
  * @returns Whether it changed.
@@ -120,7 +121,7 @@ export async function changeSubscription(
   return true;
 }
 
-/** The statement that stores what a user chose for an issue. */
+/** The statement that stores the choice of a user for an issue. */
 const storeSubscription = (
   { db }: Pick<Ctx, "db">,
   issueId: number,
@@ -136,7 +137,7 @@ const storeSubscription = (
       set: { isSubscribed, updatedAt: now },
     });
 
-/** Selects an issue, what a user chose for it, and whether it concerns them. */
+/** Selects an issue, the choice of a user for it, and whether they are subscribed by default. */
 const selectSubscription = (db: Database, { repoId, number }: Params<IssueNumber>, userId: SQL) =>
   db
     .select({
@@ -149,7 +150,7 @@ const selectSubscription = (db: Database, { repoId, number }: Params<IssueNumber
       )`)
         .mapWith(issueSubscriptions.isSubscribed)
         .as("chosen"),
-      isConcerned: flagColumn(isConcerned(userId), "is_concerned"),
+      isSubscribedByDefault: flagColumn(isSubscribedByDefault(userId), "is_subscribed_by_default"),
     })
     .from(issues)
     .where(isNumbered(repoId, number));
@@ -159,7 +160,7 @@ const subscriptionOf = prepare(
     selectSubscription(db, issue, userId),
 );
 
-/** The same of a user by name, whose row comes first if the caller may see them. */
+/** Selects a user by name, if the caller may see them, and their subscription. */
 const subscriptionNamed = prepareAll(
   (db, p: Params<IssueNumber & { lowerName: string; principal: Principal }>) => {
     const isNamed = and(eq(users.lowerName, p.lowerName), eq(users.kind, "user"));
@@ -178,7 +179,7 @@ const subscriptionNamed = prepareAll(
  * The condition that a user watches the repository of an issue, opened it, is assigned, commented,
  * or reviews it.
  */
-const isConcerned = (userId: SQL): SQL => sql`(
+const isSubscribedByDefault = (userId: SQL): SQL => sql`(
   ${issues.posterId} = ${userId}
   or exists (
     select 1
@@ -211,5 +212,5 @@ function toSubscription(
   found: Awaited<ReturnType<typeof selectSubscription>>[number] | undefined,
 ): IssueSubscription {
   if (!found || !isIssueVisible(repo, found.issue)) throw notFound();
-  return { issue: found.issue, isSubscribed: found.chosen ?? found.isConcerned };
+  return { issue: found.issue, isSubscribed: found.chosen ?? found.isSubscribedByDefault };
 }

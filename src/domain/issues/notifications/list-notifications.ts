@@ -3,6 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { allOf, type Database } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { notifications } from "../../../db/schema/index.ts";
 import type { NotificationContext } from "../../../shapes/issues/notification-thread.ts";
@@ -16,7 +17,7 @@ import {
   type NotificationRange,
 } from "./notification-filter.ts";
 import { selectNotifications, toNotificationContexts } from "./select-notifications.ts";
-import { selectPage } from "./select-page.ts";
+import { selectPage, visible } from "./select-page.ts";
 
 /**
  * Lists the notifications of a user that the caller may see, last updated first.
@@ -31,8 +32,8 @@ export async function listNotifications(
 ): Promise<Listed<NotificationContext>> {
   const { range, kinds } = splitFilter(filter);
   const { size, offset } = slice;
-  const asked = { principal: principalOf(ctx.actor), range, size, offset };
-  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, asked, kinds));
+  const args = { principal: principalOf(ctx.actor), range, size, offset };
+  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, args, kinds));
   return {
     items: toNotificationContexts(ctx, [rows, repos]),
     total: counted?.total ?? 0,
@@ -42,40 +43,48 @@ export async function listNotifications(
 /** Counts the notifications of a user that the caller may see. */
 export async function countNotifications(ctx: Ctx, filter: NotificationFilter): Promise<number> {
   const { range, kinds } = splitFilter(filter);
-  const asked = { principal: principalOf(ctx.actor), range };
-  const [counted] = await notificationCount(ctx.db, asked, kinds);
+  const args = { principal: principalOf(ctx.actor), range };
+  const [counted] = await notificationCount(ctx.db, args, kinds);
   return counted?.total ?? 0;
 }
 
-interface Asked {
+interface ListArguments {
   readonly principal: Principal;
   readonly range: NotificationRange;
 }
 
-const notificationPage = prepareAll((db, p: Params<Asked & Slice>, kinds: NotificationKinds) => {
-  const page = selectPage(p.principal, p.range, kinds, p);
-  return [...selectNotifications(db, p.principal, page), selectTotal(db, p, kinds)] as const;
-});
+const notificationPage = prepareAll(
+  (db, p: Params<ListArguments & Slice>, kinds: NotificationKinds) => {
+    const page = selectPage(p.principal, p.range, kinds, p);
+    return [...selectNotifications(db, p.principal, page), selectTotal(db, p, kinds)] as const;
+  },
+);
 
-const notificationCount = prepare((db, p: Params<Asked>, kinds: NotificationKinds) =>
+const notificationCount = prepare((db, p: Params<ListArguments>, kinds: NotificationKinds) =>
   selectTotal(db, p, kinds),
 );
 
-function selectTotal(db: Database, { principal, range }: Params<Asked>, kinds: NotificationKinds) {
+function selectTotal(
+  db: Database,
+  { principal, range }: Params<ListArguments>,
+  kinds: NotificationKinds,
+) {
   const isTimed = range.since !== undefined || range.before !== undefined;
-  const visible = visibleCounts(principal, range, kinds);
-  const counts = isTimed ? countBetween(range, kinds, visible) : visible;
+  const all = visibleCounts(principal, range, kinds);
+  const counts = isTimed ? countBetween(range, kinds, all) : all;
   return db
-    .select({ total: sql<number>`coalesce(sum(counts.count), 0)`.as("total") })
-    .from(sql`(${counts}) counts`);
+    .select({ total: sql<number>`coalesce(sum(count), 0)`.as("total") })
+    .from(sql`(${counts})`);
 }
+
+const found = derivedTable("found", "repoId", "subject", "count");
 
 function countBetween(
   { userId, repoId, since, before }: Params<NotificationRange>,
   { statuses, subjects }: NotificationKinds,
-  visible: SQL,
+  counts: SQL,
 ): SQL {
-  const isAsked = allOf(
+  const isListed = allOf(
     sql`${notifications.userId} = ${userId}`,
     repoId === undefined ? undefined : sql`${notifications.repoId} = ${repoId}`,
     sql`${notifications.status} in ${names(statuses)}`,
@@ -84,14 +93,13 @@ function countBetween(
     before === undefined ? undefined : sql`${notifications.updatedAt} < ${before}`,
   );
   return sql`
-    select found.count as count
+    select ${found.count} as count
     from (
-      select ${notifications.repoId} as repo_id, ${notifications.subject} as subject,
-        count(*) as count
+      select ${notifications.repoId}, ${notifications.subject}, count(*) as count
       from ${notifications}
-      where ${isAsked}
+      where ${isListed}
       group by ${notifications.repoId}, ${notifications.subject}
-    ) found
-    join (${visible}) visible
-      on visible.repo_id = found.repo_id and visible.subject = found.subject`;
+    ) ${found}
+    join (${counts}) ${visible}
+      on ${visible.repoId} = ${found.repoId} and ${visible.subject} = ${found.subject}`;
 }

@@ -17,10 +17,10 @@ export type NotificationSubjectKind = Notification["subject"];
 export const NOTIFICATION_STATUSES = ["unread", "read", "pinned"] as const;
 export const NOTIFICATION_SUBJECTS = ["issue", "pull", "commit", "repository", "release"] as const;
 
-/** Which notifications of a user are asked for. */
+/** The filter of a list of notifications. */
 export type NotificationFilter = NotificationRange & NotificationKinds;
 
-/** What is bound of a filter. */
+/** The part of a filter whose values are bound. */
 export interface NotificationRange {
   readonly userId: number;
   /** All repositories if undefined. */
@@ -31,7 +31,7 @@ export interface NotificationRange {
   readonly before?: number | undefined;
 }
 
-/** What decides about the SQL: the texts are in it. */
+/** The part of a filter that is in the text of the SQL. */
 export interface NotificationKinds {
   readonly statuses: readonly NotificationStatus[];
   readonly subjects: readonly NotificationSubjectKind[];
@@ -52,7 +52,7 @@ export const splitFilter = ({ statuses, subjects, ...range }: NotificationFilter
   },
 });
 
-/** What a reader of a thread must be allowed to read. */
+/** The access that a reader of a thread needs, by its subject. */
 export const REQUIREMENT_OF: Readonly<Record<NotificationSubjectKind, Requirement>> = {
   issue: { unit: "issues", mode: "read" },
   pull: { unit: "pulls", mode: "read" },
@@ -81,7 +81,7 @@ export function visibleCounts(
     (subject) =>
       sql`when ${name(subject)} then ${isRepositoryAllowed(principal, REQUIREMENT_OF[subject])}`,
   );
-  const isAsked = allOf(
+  const isListed = allOf(
     sql`${notificationCounts.userId} = ${userId}`,
     sql`${notificationCounts.status} in ${names(statuses)}`,
     sql`${notificationCounts.subject} in ${names(subjects)}`,
@@ -89,11 +89,11 @@ export function visibleCounts(
     sql`case ${notificationCounts.subject} ${sql.join(cases, sql` `)} end`,
   );
   return sql`
-    select ${notificationCounts.repoId} as repo_id, ${notificationCounts.subject} as subject,
+    select ${notificationCounts.repoId}, ${notificationCounts.subject},
       sum(${notificationCounts.count}) as count
     from ${notificationCounts}
     join ${repositories} on ${repositories.id} = ${notificationCounts.repoId}
-    where ${isAsked}
+    where ${isListed}
     group by ${notificationCounts.repoId}, ${notificationCounts.subject}`;
 }
 

@@ -6,6 +6,7 @@ import { ANONYMOUS, type Actor } from "../../../auth/actor.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import { ALL_SCOPES } from "../../../auth/scope.ts";
 import type { Ctx } from "../../../context.ts";
+import { qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
   emailAddresses,
@@ -28,7 +29,7 @@ import { issueHtmlUrlOf } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { unitOf } from "../issue/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
-import { selectToldTexts } from "./told-texts.ts";
+import { selectEventTexts } from "./event-texts.ts";
 import { makeUnsubscribeCode } from "./unsubscribe-code.ts";
 
 /** A queued mail of a notification. */
@@ -37,14 +38,14 @@ export type QueuedNotification = typeof mails.$inferSelect & {
   readonly eventId: number;
 };
 
-/** What a mail tells, as its reader may see it now. */
-interface Told {
+/** The content of a mail, as its reader may see it now. */
+interface MailContext {
   readonly reader: User;
   readonly issue: Issue;
   readonly repo: RepositoryContext;
   readonly event: EventRow;
   readonly doer: User | undefined;
-  /** The comment; or what a review says, and its comments on code. */
+  /** The comment; or the text of a review, and its comments on code. */
   readonly texts: readonly { readonly id: number; readonly body: string }[];
   readonly reason: MailReason;
 }
@@ -52,20 +53,20 @@ interface Told {
 /**
  * Writes the mail of a notification.
  *
- * SECURITY: everything is read when the mail is sent, so that no mail tells of an issue that its
- * reader has lost access to, of a comment that was deleted, or a text that was edited. Addresses of
- * users are in none.
+ * SECURITY: everything is read when the mail is sent, so that no mail has an issue that its reader
+ * has lost access to, a comment that was deleted, or a text that was edited. No mail has addresses
+ * of users.
  *
- * @returns Undefined if nobody is to be told any more.
+ * @returns Undefined if the mail is obsolete.
  */
 export async function writeNotificationMail(
   ctx: Ctx,
   queued: QueuedNotification,
 ): Promise<Omit<Mail, "from"> | undefined> {
-  const found = await findTold(ctx, queued);
+  const found = await findMailContext(ctx, queued);
   if (!found) return undefined;
-  const { address, told } = found;
-  const { reader, issue, repo, event, doer, texts } = told;
+  const { address, context } = found;
+  const { reader, issue, repo, event, doer, texts } = context;
   const [comment] = texts;
   const rootUrl = ctx.config.publicUrl || event.rootUrl;
   const fullName = `${repo.owner.name}/${repo.row.name}`;
@@ -74,10 +75,10 @@ export async function writeNotificationMail(
   const url = comment ? commentHtmlUrlOf(names, comment.id, viewer) : issueHtmlUrlOf(names, viewer);
   const code = await makeUnsubscribeCode(ctx.config, { userId: reader.id, issueId: issue.id });
   const unsubscribeUrl = `${rootUrl}/user/unsubscribe?code=${encodeURIComponent(code)}`;
-  const summary = `${doer?.name ?? "Ghost"} ${deedOf(told)} in ${fullName}#${issue.number}:`;
+  const summary = `${doer?.name ?? "Ghost"} ${actionOf(context)} in ${fullName}#${issue.number}:`;
   const body = event.type === "issue.opened" ? issue.body : joined(texts);
   const thing = thingOf(issue);
-  const why = `You receive this because ${REASONS[told.reason](thing)}.`;
+  const why = `You receive this because ${REASONS[context.reason](thing)}.`;
   const html = body === "" ? "" : await render(body, rootUrl, repo);
   const host = new URL(rootUrl).host;
   const threadId = `repositories/${repo.row.id}/issues/${issue.number}`;
@@ -90,14 +91,14 @@ ${issue.title}
 ${body === "" ? "" : `\n${body}\n`}
 --\x20
 ${url}
-${why} To be told of this ${thing} no more: ${unsubscribeUrl}
+${why} Unsubscribe from this ${thing}: ${unsubscribeUrl}
 `,
     html: `<p>${escapeHtml(summary)}</p>
 <p><strong>${escapeHtml(issue.title)}</strong></p>
 ${html}
 <hr>
 <p><small><a href="${escapeHtml(url)}">View it on ${escapeHtml(ctx.config.appName)}</a>. ${why}
-<a href="${escapeHtml(unsubscribeUrl)}">Be told of this ${thing} no more</a>.</small></p>
+<a href="${escapeHtml(unsubscribeUrl)}">Unsubscribe from this ${thing}</a>.</small></p>
 `,
     thread: {
       rootId: `<${threadId}@${host}>`,
@@ -110,12 +111,12 @@ ${html}
       "List-Id": `${fullName} <${repo.row.name}.${repo.owner.name}.${new URL(rootUrl).hostname}>`,
       "List-Unsubscribe": `<${unsubscribeUrl}>`,
       "List-Unsubscribe-Post": "List-Unsubscribe=One-Click",
-      "X-Gitea-Reason": told.reason,
+      "X-Gitea-Reason": context.reason,
     },
   };
 }
 
-const joined = (texts: Told["texts"]): string =>
+const joined = (texts: MailContext["texts"]): string =>
   texts
     .map(({ body }) => body)
     .filter((body) => body !== "")
@@ -123,12 +124,12 @@ const joined = (texts: Told["texts"]): string =>
 
 const thingOf = ({ isPull }: Issue): string => (isPull ? "pull request" : "issue");
 
-const VERDICTS: Readonly<Record<string, string>> = {
+const REVIEW_ACTIONS: Readonly<Record<string, string>> = {
   approved: "approved the pull request",
   request_changes: "requested changes to the pull request",
 };
 
-function deedOf({ event: { type, payload }, issue }: Told): string {
+function actionOf({ event: { type, payload }, issue }: MailContext): string {
   const thing = thingOf(issue);
   switch (type) {
     case "issue.opened":
@@ -158,7 +159,7 @@ function deedOf({ event: { type, payload }, issue }: Told): string {
     case "pull.review_requested":
       return "asked you to review the pull request";
     case "review.submitted":
-      return VERDICTS[String(payload["state"])] ?? "reviewed the pull request";
+      return REVIEW_ACTIONS[String(payload["state"])] ?? "reviewed the pull request";
     default:
       return "changed this";
   }
@@ -174,7 +175,7 @@ const REASONS: Readonly<Record<MailReason, (thing: string) => string>> = {
 /** SECURITY: a line break in a title would begin another header. */
 const toLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
 
-/** SECURITY: references stay text, so that no mail tells which issues, users or commits exist. */
+/** SECURITY: references stay text, so that no mail reveals which issues, users or commits exist. */
 const render = (text: string, rootUrl: string, { owner, row }: RepositoryContext) =>
   renderMarkup(text, {
     mode: "comment",
@@ -182,24 +183,24 @@ const render = (text: string, rootUrl: string, { owner, row }: RepositoryContext
     repo: { owner: owner.name, name: row.name },
   });
 
-/** Finds what a mail tells and to whom; undefined if its reader is not to be told any more. */
-async function findTold(
+/** Finds the content and the address of a mail; undefined if it is obsolete. */
+async function findMailContext(
   { db }: Ctx,
   { userId, issueId, eventId, reason }: QueuedNotification,
-): Promise<{ address: string; told: Told } | undefined> {
+): Promise<{ address: string; context: MailContext } | undefined> {
   if (userId === null || !reason) return undefined;
   const [[reader], [address], [issue], [repoRow], [event], [doer], texts, [choice]] =
-    await db.batch(toldTo(db, { userId, issueId, eventId }));
+    await db.batch(mailRows(db, { userId, issueId, eventId }));
   if (!reader || !address || !issue || !repoRow || !event) return undefined;
   if (!reader.isActive || reader.isLoginProhibited) return undefined;
   const isOfText = event.type === "comment.created" || event.type === "review.submitted";
   if (isOfText && texts.length === 0) return undefined;
   const repo = toRepositoryContext(actorOf(reader), repoRow);
   if (!isAllowed(repo, { unit: unitOf(issue), mode: "read" })) return undefined;
-  if (!isWanted(reader, reason, event)) return undefined;
+  if (!isMailAllowed(reader, reason, event)) return undefined;
   if (choice?.isBlocking === 1) return undefined;
   if (reason === "subscribed" && choice?.isSubscribed === 0) return undefined;
-  return { address: address.email, told: { reader, issue, repo, event, doer, texts, reason } };
+  return { address: address.email, context: { reader, issue, repo, event, doer, texts, reason } };
 }
 
 const actorOf = (user: User): Actor => ({
@@ -210,14 +211,14 @@ const actorOf = (user: User): Actor => ({
   scopes: ALL_SCOPES,
 });
 
-interface ToldIds {
+interface MailIds {
   readonly userId: number;
   readonly issueId: number;
   readonly eventId: number;
 }
 
-/** What a mail tells, and to whom: with the repository as the reader may see it now. */
-const toldTo = prepareAll((db, { userId, issueId, eventId }: Params<ToldIds>) => {
+/** The rows of a mail, with the repository as the reader may see it now. */
+const mailRows = prepareAll((db, { userId, issueId, eventId }: Params<MailIds>) => {
   const ofEvent = (type: EventRow["type"], field: "commentId" | "reviewId"): SQL => sql`(
     select ${events.payload} ->> ${sql.raw(`'${field}'`)}
     from ${events}
@@ -247,25 +248,30 @@ const toldTo = prepareAll((db, { userId, issueId, eventId }: Params<ToldIds>) =>
       .select()
       .from(users)
       .where(sql`${users.id} = ${doerId}`),
-    selectToldTexts(db, issueId, {
+    selectEventTexts(db, issueId, {
       commentId: ofEvent("comment.created", "commentId"),
       reviewId: ofEvent("review.submitted", "reviewId"),
     }),
     db
       .select({
-        isSubscribed: sql<number | null>`(
-          select is_subscribed
+        isSubscribed: qualified<number | null>(sql`(
+          select ${issueSubscriptions.isSubscribed}
           from ${issueSubscriptions}
-          where user_id = ${userId} and issue_id = ${issueId}
-        )`.as("is_subscribed"),
+          where ${issueSubscriptions.userId} = ${userId}
+            and ${issueSubscriptions.issueId} = ${issueId}
+        )`).as("is_subscribed"),
         isBlocking: sql<number>`${isBlockedBy(doerId, userId)}`.as("is_blocking"),
       })
       .from(sql`(select 1)`),
   ] as const;
 });
 
-/** Whether a user wants the mail by their settings of now. */
-function isWanted({ id, emailNotifications }: User, reason: MailReason, event: EventRow): boolean {
+/** Whether the present settings of a user allow the mail. */
+function isMailAllowed(
+  { id, emailNotifications }: User,
+  reason: MailReason,
+  event: EventRow,
+): boolean {
   if (emailNotifications === "andyourown") return true;
   if (event.actorId === id || emailNotifications === "disabled") return false;
   return emailNotifications === "enabled" || reason !== "subscribed";

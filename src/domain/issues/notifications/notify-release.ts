@@ -1,24 +1,27 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, isNotNull, sql } from "drizzle-orm";
 
 import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import { reaches } from "../../../auth/access/people.ts";
 import { allOf } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { notifications, releases, repositories, users, watches } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { REQUIREMENT_OF } from "./notification-filter.ts";
-import { isLaterEvent, TOLD_AGAIN } from "./told-again.ts";
+import { isLaterEvent, RENEWAL } from "./renewal.ts";
 
-/** Watchers whom one step tells. */
-const TOLD_AT_ONCE = 500;
+const watching = derivedTable("watching", "userId");
+
+/** Watchers whom one step notifies. */
+const NOTIFIED_AT_ONCE = 500;
 
 /**
- * Tells the watchers of a repository of a published release, by notifications.
+ * Notifies the watchers of a repository of a published release.
  *
- * A notification knows the last event that it tells of: one that was told already changes nothing
- * when it is told again. A release that is a draft again, or gone, is told to nobody.
+ * A notification has the id of its last event, so that the same event changes nothing when it is
+ * handled again. A release that is a draft again, or gone, notifies nobody.
  *
- * SECURITY: nobody is told who may not read the releases, or who blocks the publisher.
+ * SECURITY: users who may not read the releases, or who block the publisher, are not notified.
  */
 export const notifyRelease: Consequence = {
   name: "release-notifications",
@@ -30,14 +33,14 @@ export const notifyRelease: Consequence = {
     if (!repo) return undefined;
     const afterId = typeof state === "number" ? state : 0;
     const part = sql`(
-      select ${watches.userId} as user_id
+      select ${watches.userId}
       from ${watches}
       where ${watches.repoId} = ${repo.id} and ${watches.userId} > ${afterId}
       order by ${watches.userId}
-      limit ${TOLD_AT_ONCE}
-    ) watching`;
-    const userId = sql`watching.user_id`;
-    const isTold = allOf(
+      limit ${NOTIFIED_AT_ONCE}
+    ) ${watching}`;
+    const userId = sql`${watching.userId}`;
+    const isRecipient = allOf(
       sql`${userId} <> ${doerId}`,
       sql`exists (
         select 1
@@ -63,11 +66,11 @@ export const notifyRelease: Consequence = {
       sql`
         from ${part}
         join ${releases} on ${releases.id} = ${event.releaseId}
-        where not ${releases.isDraft} and ${isTold}`,
+        where not ${releases.isDraft} and ${isRecipient}`,
     ).onConflictDoUpdate({
       target: [notifications.userId, notifications.releaseId],
-      targetWhere: sql`release_id is not null`,
-      set: TOLD_AGAIN,
+      targetWhere: isNotNull(notifications.releaseId),
+      set: RENEWAL,
       setWhere: isLaterEvent,
     });
     const [[last]] = await db.batch([
@@ -79,6 +82,6 @@ export const notifyRelease: Consequence = {
         .from(part),
       upsert,
     ]);
-    return last?.size === TOLD_AT_ONCE ? (last.lastId ?? undefined) : undefined;
+    return last?.size === NOTIFIED_AT_ONCE ? (last.lastId ?? undefined) : undefined;
   },
 };

@@ -15,18 +15,18 @@ import type { Consequence, RecordedEvent } from "../../../events/consequence.ts"
 import { unitOf } from "../issue/find-issue.ts";
 import { isMailOn } from "../../people/mail/queue-mail.ts";
 import { findReferences } from "../references/find-references.ts";
+import { selectEventTexts } from "./event-texts.ts";
+import { notifyRecipients } from "./notify-recipients.ts";
 import type { Audience } from "./recipients.ts";
-import { tellConcerned } from "./tell-concerned.ts";
-import { selectToldTexts } from "./told-texts.ts";
 
 type EventType = RecordedEvent["event"]["type"];
 
-/** Users of the audience whom one step tells. */
-const TOLD_AT_ONCE = 500;
+/** Users of the audience whom one step notifies. */
+const NOTIFIED_AT_ONCE = 500;
 
 /**
- * Tells users of what happened to an issue or pull request, by notifications and, if they want, by
- * mail.
+ * Notifies users of an event of an issue or pull request, and sends mails as far as their settings
+ * allow.
  */
 export const notify: Consequence = {
   name: "notifications",
@@ -49,11 +49,11 @@ export const notify: Consequence = {
     const found = await findAudience(ctx, recorded);
     if (!found) return undefined;
     budget.consume(2);
-    return tell(ctx, recorded, found, typeof state === "number" ? state : 0);
+    return notifyPart(ctx, recorded, found, typeof state === "number" ? state : 0);
   },
 };
 
-/** Whom an event concerns, and the issue with the comment or review that it is about. */
+/** The audience of an event, and the issue with the comment or review that it is about. */
 interface Found {
   readonly repo: Repository;
   readonly issue: Issue;
@@ -67,8 +67,8 @@ async function findAudience(
   { actorId: doerId, event }: RecordedEvent,
 ): Promise<Found | undefined> {
   if (!("issueId" in event)) return undefined;
-  if (event.type === "pull.dequeued" && !TOLD_REASONS.has(event.reason)) return undefined;
-  const asked = event.type === "pull.review_requested" ? event : undefined;
+  if (event.type === "pull.dequeued" && !NOTIFIED_REASONS.has(event.reason)) return undefined;
+  const request = event.type === "pull.review_requested" ? event : undefined;
   const { repoId, issueId } = event;
   const [[repo], [issue], texts, [dismissed]] = await db.batch(
     rowsOfEvent(db, {
@@ -83,7 +83,7 @@ async function findAudience(
   if (!issue || !repo || (isOfText && texts.length === 0)) return undefined;
   // It counts again, or is gone.
   if (event.type === "review.dismissed" && !dismissed) return undefined;
-  const told = event.type === "issue.opened" ? [issue] : texts;
+  const written = event.type === "issue.opened" ? [issue] : texts;
   const ofFew = [issue.posterId, dismissed?.reviewerId ?? null].filter((id) => id !== null);
   return {
     repo,
@@ -94,16 +94,16 @@ async function findAudience(
       doerId,
       isForAll: !NOT_FOR_ALL.has(event.type),
       others: OF_FEW.has(event.type) ? ofFew : [],
-      mentioned: findMentions(told.map(({ body }) => body)),
+      mentioned: findMentions(written.map(({ body }) => body)),
       assigneeId: event.type === "issue.assigned" ? event.userId : 0,
-      askedUserId: asked?.userId ?? 0,
-      askedTeamId: asked?.teamId ?? 0,
+      requestedUserId: request?.userId ?? 0,
+      requestedTeamId: request?.teamId ?? 0,
     },
     entryId: texts[0]?.id ?? null,
   };
 }
 
-/** 0 stands for what an event has not. */
+/** 0 where the event has no such thing. */
 interface EventIds {
   readonly repoId: number;
   readonly issueId: number;
@@ -115,14 +115,14 @@ interface EventIds {
 const rowsOfEvent = prepareAll((db, p: Params<EventIds>) => [
   db.select().from(repositories).where(eq(repositories.id, p.repoId)),
   db.select().from(issues).where(eq(issues.id, p.issueId)),
-  selectToldTexts(db, p.issueId, p),
+  selectEventTexts(db, p.issueId, p),
   db
     .select({ reviewerId: reviews.reviewerId })
     .from(reviews)
     .where(and(eq(reviews.id, p.dismissedId), eq(reviews.isDismissed, true))),
 ]);
 
-/** Events that concern the poster alone, and the reviewer whose review is dismissed. */
+/** Events for the poster alone, and the reviewer whose review is dismissed. */
 const OF_FEW: ReadonlySet<EventType> = new Set(["pull.merge_scheduled", "review.dismissed"]);
 const NOT_FOR_ALL: ReadonlySet<EventType> = new Set([
   ...OF_FEW,
@@ -131,9 +131,10 @@ const NOT_FOR_ALL: ReadonlySet<EventType> = new Set([
 ]);
 
 /**
- * What the merge queue itself found out. Somebody did the other things, which are told otherwise.
+ * Reasons that the merge queue itself found. The others are actions of users, with events of their
+ * own.
  */
-const TOLD_REASONS: ReadonlySet<DequeueReason> = new Set([
+const NOTIFIED_REASONS: ReadonlySet<DequeueReason> = new Set([
   "checks_failed",
   "checks_timed_out",
   "conflict",
@@ -154,15 +155,15 @@ function findMentions(texts: readonly string[]): Audience["mentioned"] {
 }
 
 /**
- * Tells a part of the audience.
+ * Notifies a part of the audience.
  *
- * A notification knows the last event that it tells of: one that was told already, or of which a
- * later one was, changes nothing when it is told again.
+ * A notification has the id of its last event, so that the same or an earlier event changes nothing
+ * when it is handled again.
  *
  * @param afterId The last user of the part before it.
  * @returns The last user of this part; undefined if no part follows.
  */
-async function tell(
+async function notifyPart(
   { db, config, mailer, now }: Ctx,
   { id: eventId }: RecordedEvent,
   { repo, issue, audience, entryId }: Found,
@@ -170,10 +171,10 @@ async function tell(
 ): Promise<number | undefined> {
   const reach = reachOf(repo, { unit: unitOf(issue), mode: "read" });
   if (!reach) return undefined;
-  const part = { afterId, size: TOLD_AT_ONCE };
+  const part = { afterId, size: NOTIFIED_AT_ONCE };
   const isMailed = isMailOn(config);
-  const told = { audience, part, isPull: issue.isPull, eventId, entryId, isMailed, now };
-  const [[last]] = await db.batch(tellConcerned(db, told, { reach }));
+  const args = { audience, part, isPull: issue.isPull, eventId, entryId, isMailed, now };
+  const [[last]] = await db.batch(notifyRecipients(db, args, { reach }));
   if (isMailed) mailer.noteQueued();
-  return last?.size === TOLD_AT_ONCE ? (last.lastId ?? undefined) : undefined;
+  return last?.size === NOTIFIED_AT_ONCE ? (last.lastId ?? undefined) : undefined;
 }

@@ -4,6 +4,7 @@ import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import { mentionedUserIds } from "../../../auth/access/mentioned-users.ts";
 import { type Reach, reachesBy } from "../../../auth/access/people.ts";
 import { teamMemberIds } from "../../../auth/access/teams.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import type { Params } from "../../../db/prepared.ts";
 import {
   issueAssignees,
@@ -16,23 +17,23 @@ import {
   type Repository,
 } from "../../../db/schema/index.ts";
 
-/** Whom an event of an issue concerns, as values of a query. */
+/** The users who may have to be notified of an event of an issue, as values of a query. */
 export interface Audience {
   readonly repo: Pick<Repository, "id" | "ownerId">;
   readonly issueId: number;
-  /** Who caused the event; 0 for nobody. */
+  /** The user who caused the event; 0 for nobody. */
   readonly doerId: number;
-  /** Whether subscribers, watchers and participants are told. */
+  /** Whether subscribers, watchers and participants are notified. */
   readonly isForAll: boolean;
   /** Names in lower case; those of teams as JSON. */
   readonly mentioned: { readonly users: readonly string[]; readonly teams: string };
-  /** Users whom the event concerns beside those, by their ids. */
+  /** Ids of further users. */
   readonly others: readonly number[];
   /** The user to whom it was assigned; 0 for other events. */
   readonly assigneeId: number;
-  /** The user, or the team, that is asked for a review; 0 for other events. */
-  readonly askedUserId: number;
-  readonly askedTeamId: number;
+  /** The user, or the team, whose review is requested; 0 for other events. */
+  readonly requestedUserId: number;
+  readonly requestedTeamId: number;
 }
 
 /** A part of the audience, in the order of user ids. */
@@ -42,22 +43,25 @@ export interface AudiencePart {
   readonly size: number;
 }
 
-/** Why a user is told, as numbers of which the highest counts. */
+/** Reasons to notify a user, as numbers of which the highest counts. */
 export const REASON = { subscribed: 0, assign: 1, reviewRequest: 2, mention: 3 } as const;
 
+/** The users whom `selectCandidates` selects. */
+export const candidates = derivedTable("candidates", "userId", "reason");
+
 /**
- * Selects a part of those whom an event concerns, each once, whether or not they may be told:
- * `user_id` and `reason`.
+ * Selects a part of an audience, each user once, whether or not the user may be notified: `user_id`
+ * and `reason`.
  *
  * Each source is read in the order of user ids, from where the part begins and no further than it
  * can reach.
  */
-export function selectConcerned(
+export function selectCandidates(
   audience: Params<Audience>,
   { afterId, size }: Params<AudiencePart>,
 ): SQL {
   const { repo, issueId, isForAll, others, mentioned, assigneeId } = audience;
-  const { askedUserId, askedTeamId } = audience;
+  const { requestedUserId, requestedTeamId } = audience;
   const next = (userId: SQL): SQL => sql`and ${userId} > ${afterId} order by user_id limit ${size}`;
   const named = sql`
     select user_id, ${REASON.mention} as reason
@@ -69,17 +73,17 @@ export function selectConcerned(
     where ${issueAssignees.issueId} = ${issueId}
       and ${issueAssignees.userId} = ${assigneeId}
       and ${issueAssignees.userId} > ${afterId}`;
-  // Nobody is told of a request that was taken back meanwhile.
+  // Not if the request was withdrawn meanwhile.
   const reviewers = sql`
     select ${users.id} as user_id, ${REASON.reviewRequest} as reason
     from ${users}
-    where (${users.id} = ${askedUserId} or ${users.id} in ${teamMemberIds(askedTeamId)})
+    where (${users.id} = ${requestedUserId} or ${users.id} in ${teamMemberIds(requestedTeamId)})
       and ${users.id} > ${afterId}
       and exists (
         select 1
         from ${reviews}
         where ${reviews.issueId} = ${issueId}
-          and (${reviews.reviewerId} = ${askedUserId} or ${reviews.teamId} = ${askedTeamId})
+          and (${reviews.reviewerId} = ${requestedUserId} or ${reviews.teamId} = ${requestedTeamId})
       )`;
   const given = sql`
     select value as user_id, ${REASON.subscribed} as reason
@@ -125,6 +129,8 @@ export function selectConcerned(
     limit ${size}`;
 }
 
+const commenters = derivedTable("commenters", "userId");
+
 /** Skips from one commenter to the next one in the index, past all their comments. */
 function selectCommenters(issueId: SQL, afterId: SQL, size: SQL): SQL {
   const nextAfter = (id: SQL): SQL => sql`(
@@ -135,31 +141,31 @@ function selectCommenters(issueId: SQL, afterId: SQL, size: SQL): SQL {
       and ${timelineEntries.posterId} > ${id}
   )`;
   return sql`
-    with recursive commenters (user_id) as (
+    with recursive ${commenters}(user_id) as (
       select ${nextAfter(afterId)}
       union all
-      select ${nextAfter(sql`commenters.user_id`)}
-      from commenters
-      where commenters.user_id is not null
+      select ${nextAfter(sql`${commenters.userId}`)}
+      from ${commenters}
+      where ${commenters.userId} is not null
       limit ${size} + 1
     )
-    select user_id, ${REASON.subscribed} as reason
-    from commenters
-    where user_id is not null`;
+    select ${commenters.userId}, ${REASON.subscribed} as reason
+    from ${commenters}
+    where ${commenters.userId} is not null`;
 }
 
 /**
- * The condition that a user whom an event concerns, `concerned` in the query, is told of it.
+ * The condition that a user of the audience, a row of `candidates`, is notified.
  *
- * Who unsubscribed from the issue is told where they are named, as in Gitea. Nobody is told by
- * somebody whom they block.
+ * Users who unsubscribed from the issue are notified where they are named, as in Gitea. Events
+ * caused by a blocked user notify nobody who blocks that user.
  *
- * SECURITY: nobody is told who may not read the issue, however they came among those concerned.
+ * SECURITY: users who may not read the issue are never notified, whatever made them candidates.
  *
- * @param reach Of those who may read the issue.
+ * @param reach The users who may read the issue.
  */
-export function isTold({ repo, issueId, doerId }: Params<Audience>, reach: Reach): SQL {
-  const userId = sql`concerned.user_id`;
+export function isRecipient({ repo, issueId, doerId }: Params<Audience>, reach: Reach): SQL {
+  const userId = sql`${candidates.userId}`;
   return sql`exists (
       select 1
       from ${users}
@@ -168,7 +174,7 @@ export function isTold({ repo, issueId, doerId }: Params<Audience>, reach: Reach
         and ${users.isActive}
         and not ${users.isLoginProhibited}
     )
-    and (concerned.reason > ${REASON.subscribed} or not exists (
+    and (${candidates.reason} > ${REASON.subscribed} or not exists (
       select 1
       from ${issueSubscriptions}
       where ${issueSubscriptions.issueId} = ${issueId}

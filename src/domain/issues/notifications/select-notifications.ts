@@ -68,7 +68,7 @@ export const selectNotifications = (db: Database, principal: Params<Principal>, 
 type Statements = ReturnType<typeof selectNotifications>;
 type Rows = readonly [Awaited<Statements[0]>, Awaited<Statements[1]>];
 
-/** What the rows of `selectNotifications` are. */
+/** Converts the rows of `selectNotifications`. */
 export function toNotificationContexts(
   { actor }: Ctx,
   [rows, repositoryRows]: Rows,

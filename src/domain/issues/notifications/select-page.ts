@@ -1,6 +1,8 @@
 import { sql, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import type { PrincipalSql } from "../../../auth/principal.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { notifications, type NotificationStatus } from "../../../db/schema/index.ts";
 import {
   name,
@@ -15,12 +17,18 @@ const TERMS_MAX = 4;
 /** Later than every time. */
 const NEVER = Number.MAX_SAFE_INTEGER;
 
+/** The values that all ranges of a page compare with, as one row. */
+const bounds = derivedTable("bounds", "userId", "repoId", "since", "before", "size");
+
+/** The repositories and subjects that `visibleCounts` selects. */
+export const visible = derivedTable("visible", "repoId", "subject");
+
 /**
  * Selects the `id` and `repo_id` of a page of visible notifications, last updated first.
  *
  * Each status and subject is one range of an index in the order of the list, of which no more is
  * read than the page needs; the ranges are merged. The values that all of them compare with are
- * bound once, in `asked`.
+ * bound once, in `bounds`.
  *
  * Cost: rows of counters, and of each range those up to the end of the page.
  */
@@ -35,11 +43,11 @@ export function selectPage(
     kinds.subjects.map((subject) => selectRange(status, subject, repoId !== undefined)),
   );
   return sql`(
-    with asked as (
+    with ${bounds} as (
       select ${userId} as user_id, ${repoId ?? null} as repo_id, ${since} as since,
         ${before} as before, ${size} + ${offset} as size
     ),
-    visible as materialized (${visibleCounts(principal, range, kinds)})
+    ${visible} as materialized (${visibleCounts(principal, range, kinds)})
     select id, repo_id
     from (${merge(ranges)})
     order by updated_at desc, id desc
@@ -47,9 +55,11 @@ export function selectPage(
   )`;
 }
 
+const boundOf = (bound: SQLiteColumn): SQL => sql`(select ${bound} from ${bounds})`;
+
 const LIMITED = sql`
   order by updated_at desc, id desc
-  limit (select size from asked)`;
+  limit ${boundOf(bounds.size)}`;
 
 function selectRange(
   status: NotificationStatus,
@@ -57,19 +67,21 @@ function selectRange(
   isOfRepository: boolean,
 ): SQL {
   const isInRepository = isOfRepository
-    ? sql`and ${notifications.repoId} = (select repo_id from asked)`
+    ? sql`and ${notifications.repoId} = ${boundOf(bounds.repoId)}`
     : sql``;
   return sql`
     select ${notifications.id} as id, ${notifications.repoId} as repo_id,
       ${notifications.updatedAt} as updated_at
     from ${notifications}
-    where ${notifications.userId} = (select user_id from asked)
+    where ${notifications.userId} = ${boundOf(bounds.userId)}
       ${isInRepository}
       and ${notifications.status} = ${name(status)}
       and ${notifications.subject} = ${name(subject)}
-      and ${notifications.updatedAt} >= (select since from asked)
-      and ${notifications.updatedAt} < (select before from asked)
-      and ${notifications.repoId} in (select repo_id from visible where subject = ${name(subject)})
+      and ${notifications.updatedAt} >= ${boundOf(bounds.since)}
+      and ${notifications.updatedAt} < ${boundOf(bounds.before)}
+      and ${notifications.repoId} in (
+        select ${visible.repoId} from ${visible} where ${visible.subject} = ${name(subject)}
+      )
     ${LIMITED}`;
 }
 

@@ -6,7 +6,7 @@ import type { Config } from "../../../config.ts";
 const PURPOSE = "unsubscribe";
 
 const Code = z.object({ userId: z.int(), issueId: z.int() });
-/** Whom a link in a mail unsubscribes, and from what. */
+/** The user whom a link in a mail unsubscribes, and the issue. */
 type Unsubscription = z.infer<typeof Code>;
 
 /**
@@ -19,7 +19,7 @@ export const makeUnsubscribeCode = (
   { userId, issueId }: Unsubscription,
 ): Promise<string> => seal(sealingKeys, JSON.stringify({ userId, issueId }), PURPOSE);
 
-/** What a code stands for; undefined for one that is not valid. */
+/** Reads a code; undefined for one that is not valid. */
 export async function readUnsubscribeCode(
   { sealingKeys }: Config,
   code: string,

@@ -6,7 +6,7 @@ import { issues, reactions } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { ReactionContext } from "../../../shapes/issues/reaction.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { type IssueOrComment, issueOf, toWantedComment } from "../comments/find-comment.ts";
+import { type IssueOrComment, issueOf, toCommentKey } from "../comments/find-comment.ts";
 import { isIssueVisible } from "../issue/find-issue.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { isReactionToComment, isReactionToIssue, selectReactions } from "./select-reactions.ts";
@@ -31,7 +31,7 @@ export const listCommentReactions = (
   id: number,
   slice: Slice,
 ): Promise<Listed<ReactionContext>> =>
-  listReactions(ctx, repo, { comment: toWantedComment(ctx, repo, id) }, slice);
+  listReactions(ctx, repo, { comment: toCommentKey(ctx, repo, id) }, slice);
 
 async function listReactions(
   { db }: Ctx,

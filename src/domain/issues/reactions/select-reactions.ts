@@ -5,7 +5,7 @@ import { reactions, users } from "../../../db/schema/index.ts";
 import type { CommentContext } from "../../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 
-/** What a reaction is to: an issue, a pull request, or a comment. */
+/** The subject of a reaction: an issue, a pull request, or a comment. */
 export interface ReactionSubject {
   readonly issue: IssueContext;
   /** Undefined for a reaction to the issue itself. */

@@ -27,8 +27,8 @@ export interface CommitAct {
 }
 
 /**
- * Whether the reference does something: a keyword in a commit of the right branch, by somebody who
- * may close the issue, which is the poster or who writes to the issues there.
+ * Whether the reference changes the issue: it has a keyword, its commit is on the right branch, and
+ * the caller may close the issue, as its poster and writers may.
  *
  * The right branch is the one that the issue names, otherwise the default branch. Pull requests are
  * not closed by commits.
@@ -37,8 +37,8 @@ export function isActed(ctx: Ctx, { repo, branch, reference, referred }: CommitA
   const { row } = referred;
   if (reference.action === "none" || row.isPull) return false;
   const named = row.ref.startsWith("refs/tags/") ? "" : row.ref.replace(/^refs\/heads\//, "");
-  const wanted = `refs/heads/${named || repo.row.defaultBranch}`;
-  return branch === wanted && mayEditIssue(ctx, referred);
+  const rightBranch = `refs/heads/${named || repo.row.defaultBranch}`;
+  return branch === rightBranch && mayEditIssue(ctx, referred);
 }
 
 /**
@@ -77,7 +77,7 @@ export async function changeByCommit(
   await unlessDoneOrRefused(changeState(ctx, issue, isClosed, { commitOid }));
 }
 
-/** Waits for what a commit does, which it may have done before, or which may be refused by now. */
+/** Waits for a change by a commit, which may have been made before, or may be refused by now. */
 async function unlessDoneOrRefused(act: Promise<unknown>): Promise<void> {
   try {
     await act;

@@ -6,13 +6,13 @@ export interface ReferredIssue {
   /** In lower case; undefined for the repository of the text. */
   readonly repo: { readonly owner: string; readonly name: string } | undefined;
   readonly number: number;
-  /** What the keyword in front of it says. */
+  /** The meaning of the keyword in front of it. */
   readonly action: "none" | "closes" | "reopens";
   /** The time beside it, like `@1h30m`. */
   readonly seconds: number;
 }
 
-/** What a text refers to. Everything is listed once, in the order of the text. */
+/** The references of a text, each once, in the order of the text. */
 export interface TextReferences {
   readonly issues: readonly ReferredIssue[];
   /** The names of mentioned accounts, in lower case. */
@@ -21,7 +21,7 @@ export interface TextReferences {
 }
 
 /**
- * Maximum issues, users and teams each that one text refers to; what follows counts as plain text.
+ * Maximum issues, users and teams each that one text refers to; the rest counts as plain text.
  */
 export const REFERENCES_MAX = 100;
 
@@ -33,11 +33,11 @@ const KEYWORDS: ReadonlyMap<string, "closes" | "reopens"> = new Map([
 ]);
 
 /**
- * What may stand in front of a reference in its word: opening brackets, quotation marks, emphasis.
+ * Characters in front of a reference in its word: opening brackets, quotation marks, emphasis.
  */
 const OPENING = /^[([{'"*_~<]+/;
 /**
- * What ends a reference within its word: closing brackets, quotation marks, emphasis, or final
+ * The end of a reference within its word: closing brackets, quotation marks, emphasis, or final
  * punctuation.
  */
 const ENDING = /^(?:$|[)\]}'"*_~>]|[:;,.?!]+[)\]}'"*_~>]*$)/;
@@ -107,13 +107,13 @@ function readIssue(word: string): Found | undefined {
   const match = ISSUE.exec(word);
   if (!match) return undefined;
   const rest = word.slice(match[0].length);
-  // The text of a link refers to what the link leads to.
+  // The text of a link: its URL is the reference.
   if (rest.startsWith("](") || !ENDING.test(rest)) return undefined;
   return toFound(match[1], match[2], match[3]);
 }
 
 const URL_PATH = new RegExp(`^/(${NAME})/(${NAME})/(?:issues|pulls)/(\\d{1,10})(?!\\d)(?![/\\w])`);
-/** What may stand in front of a URL in its word. */
+/** Characters in front of a URL in its word. */
 const URL_OPENING = /^$|[([{'"*_~<|=]$/;
 
 function readUrl(word: string, rootUrls: readonly string[]): Found | undefined {

@@ -1,4 +1,5 @@
 import { eq, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
@@ -12,7 +13,7 @@ import { isIssueVisible } from "../issue/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 import type { ReferredIssue } from "./find-references.ts";
 
-/** What a reference names, without what is said about it. */
+/** The name of an issue in a reference. */
 type Named = Pick<ReferredIssue, "repo" | "number">;
 
 /** An issue or pull request to which somebody may refer. */
@@ -22,18 +23,20 @@ export interface Referred {
   readonly row: Issue;
 }
 
+const named = alias(issues, "named");
+
 /**
  * Finds the issues and pull requests to which the caller may refer: those that the caller may see,
  * in repositories that are not archived and whose owner does not block the caller.
  *
- * SECURITY: an entry in a timeline tells readers of that issue where it was referred to, so nobody
+ * SECURITY: an entry in a timeline shows readers of that issue where it was referred to, so nobody
  * may leave one where they may not comment; and nobody learns of an issue that they may not see.
  *
  * Cost: two queries.
  *
  * @param repo The repository of the text.
  * @param all  At most some thousands.
- * @returns A function that gives what a reference leads to, or undefined.
+ * @returns A function that returns the issue of a reference, or undefined.
  */
 export async function findReferred(
   ctx: Ctx,
@@ -57,7 +60,7 @@ export async function findReferred(
   const open = new Map(
     [...repos].filter(([, found]) => isAllowed(found, TO_SEE) && found.row.archivedAt === null),
   );
-  const wanted = all.flatMap((each) => {
+  const numbers = all.flatMap((each) => {
     const found = open.get(fullNameOf(each));
     return found ? [[found.row.id, each.number]] : [];
   });
@@ -67,9 +70,10 @@ export async function findReferred(
     .innerJoin(repositories, eq(repositories.id, issues.repoId))
     .where(
       sql`${issues.id} in (
-        select i.id
-        from json_each(${JSON.stringify(wanted)}) wanted
-        join ${issues} i on i.repo_id = wanted.value ->> 0 and i.number = wanted.value ->> 1
+        select ${named.id}
+        from json_each(${JSON.stringify(numbers)}) number
+        join ${issues} ${named}
+          on ${named.repoId} = number.value ->> 0 and ${named.number} = number.value ->> 1
       ) and not ${isBlockedBy(sql`${actor.user.id}`, sql`${repositories.ownerId}`)}`,
     );
   const byNumber = new Map(referred.map(({ row }) => [`${row.repoId}#${row.number}`, row]));
@@ -82,10 +86,15 @@ export async function findReferred(
 
 const fullNameOf = ({ repo }: Named): string => (repo ? `${repo.owner}/${repo.name}` : "");
 
+const namedOwner = alias(users, "named_owner");
+const namedRepository = alias(repositories, "named_repository");
+
 const isOneOf = (names: readonly { owner: string; name: string }[]): SQL => sql`
   ${repositories.id} in (
-    select r.id
-    from json_each(${JSON.stringify(names)}) wanted
-    join ${users} o on o.lower_name = wanted.value ->> 'owner'
-    join ${repositories} r on r.owner_id = o.id and r.lower_name = wanted.value ->> 'name'
+    select ${namedRepository.id}
+    from json_each(${JSON.stringify(names)}) name
+    join ${users} ${namedOwner} on ${namedOwner.lowerName} = name.value ->> 'owner'
+    join ${repositories} ${namedRepository}
+      on ${namedRepository.ownerId} = ${namedOwner.id}
+      and ${namedRepository.lowerName} = name.value ->> 'name'
   )`;

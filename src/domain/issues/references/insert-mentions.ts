@@ -11,9 +11,9 @@ import type { TextReferences } from "./find-references.ts";
 import type { ReferringText } from "./update-references.ts";
 
 /**
- * Stores whom a text mentions: accounts that may see the issue and do not block who wrote it.
+ * Stores the mentions of a text: of accounts that may see the issue and do not block its author.
  *
- * SECURITY: lists of "issues that mention me" must not tell of issues that their reader may not
+ * SECURITY: lists of "issues that mention me" must not show issues that their reader may not
  * see.
  */
 export async function insertMentions(

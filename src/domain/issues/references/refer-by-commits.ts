@@ -3,7 +3,7 @@ import { eq, sql } from "drizzle-orm";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
-import { events, repositories, timelineEntries } from "../../../db/schema/index.ts";
+import { events, issues, repositories, timelineEntries } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import type { StoredUpdate } from "../../../shapes/events/activity.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -15,7 +15,7 @@ import type { ReferredIssue } from "./find-references.ts";
 import { findReferred } from "./find-referred.ts";
 import { readCommitReferences, type ReferringCommit } from "./read-commit-references.ts";
 
-/** Where a push is continued. */
+/** The position at which the next step continues a push. */
 interface PushState {
   /** The index among the push's updates of branches. */
   readonly update: number;
@@ -36,8 +36,9 @@ const START: PushState = { update: 0, commit: 0, reference: 0 };
 const BRANCHES_AT_ONCE = 50;
 
 /**
- * Tells issues of the commits that refer to them, and closes, reopens and books time on issues as
- * commits of the right branch say. All of it is done by who pushed, whoever wrote the commit.
+ * Lists commits in the timelines of the issues to which they refer, and closes, reopens and books
+ * time on issues as commits of the right branch request. The pusher does all of it, also for
+ * commits of other authors.
  *
  * Idempotent: a commit does each of these at most once to an issue (`timeline_entries_commit`). In
  * one step an issue is changed at most once, so that a repeated step changes nothing back.
@@ -55,7 +56,7 @@ export const referByCommits: Consequence = {
   )`,
   async handle(ctx, { event }, budget, state) {
     if (event.type !== "repository.pushed" || ctx.actor.user === undefined) return undefined;
-    // Nobody pushed these commits: what they close, they closed where they come from.
+    // Nobody pushed these commits: they have closed issues where they come from.
     if (event.isMirror) return undefined;
     const begin = (state as PushState | undefined) ?? START;
     const updates = event.updates.filter(isOfBranch);
@@ -93,11 +94,11 @@ const isOfBranch = ({ ref, after, hasNoReferences }: StoredUpdate): boolean =>
   ref.startsWith("refs/heads/") &&
   after !== null &&
   hasNoReferences !== true &&
-  // What a merge queue tests refers to nothing before the base has it.
+  // Commits that a merge queue tests count once they are on the base branch.
   !isResultRef(ref, after);
 
-/** A reference with its place. */
-interface Place {
+/** A reference with its position. */
+interface PlacedReference {
   readonly commit: ReferringCommit;
   readonly reference: number;
   readonly issue: ReferredIssue;
@@ -105,20 +106,20 @@ interface Place {
 
 const listReferences = (commits: readonly ReferringCommit[], { commit, reference }: PushState) =>
   commits.flatMap((each) =>
-    each.issues.flatMap((issue, index): Place[] =>
+    each.issues.flatMap((issue, index): PlacedReference[] =>
       each.index === commit && index < reference ? [] : [{ commit: each, reference: index, issue }],
     ),
   );
 
 /**
- * @returns The place at which the next step continues, if not everything was applied, and whether
- *   an issue was changed.
+ * @returns The position at which the next step continues, if not everything was applied, and
+ *   whether an issue was changed.
  */
 async function apply(
   ctx: Ctx,
   repo: RepositoryContext,
   branch: string,
-  places: readonly Place[],
+  places: readonly PlacedReference[],
 ): Promise<{ stoppedAt?: { commit: number; reference: number }; hasActed: boolean }> {
   const find = await findReferred(
     ctx,
@@ -126,10 +127,10 @@ async function apply(
     places.map(({ issue }) => issue),
   );
   const changed = new Set<number>();
-  let told: CommitAct[] = [];
-  const tell = async (): Promise<void> => {
-    if (told.length > 0) await insertReferences(ctx, repo, told);
-    told = [];
+  let pending: CommitAct[] = [];
+  const insertPending = async (): Promise<void> => {
+    if (pending.length > 0) await insertReferences(ctx, repo, pending);
+    pending = [];
   };
   for (const { commit, reference, issue } of places) {
     const referred = find(issue);
@@ -137,17 +138,17 @@ async function apply(
     const act: CommitAct = { repo, branch, commit, reference: issue, referred };
     const isActing = isActed(ctx, act);
     if (isActing && changed.has(referred.row.id)) {
-      await tell();
+      await insertPending();
       return { stoppedAt: { commit: commit.index, reference }, hasActed: true };
     }
-    told.push(act);
+    pending.push(act);
     if (!isActing) continue;
-    // In the order in which readers see it: what the commit says, then what it does.
-    await tell();
+    // In the order in which readers see it: the reference first, then what it does.
+    await insertPending();
     await actByCommit(ctx, act);
     changed.add(referred.row.id);
   }
-  await tell();
+  await insertPending();
   return { hasActed: changed.size > 0 };
 }
 
@@ -180,7 +181,7 @@ async function insertReferences(
     // Some issues may have been deleted meanwhile.
     sql`
       from json_each(${JSON.stringify(rows)})
-      where exists (select 1 from issues where id = value ->> 'issueId')
+      where exists (select 1 from ${issues} where ${issues.id} = value ->> 'issueId')
       order by key`,
   ).onConflictDoNothing();
 }

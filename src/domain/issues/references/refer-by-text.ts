@@ -31,7 +31,7 @@ export const hasReference = (text: SQL): SQL =>
 
 /**
  * The condition, over `events`, that the text of an event may refer to something, or that its issue
- * did so far.
+ * did before.
  */
 const mayRefer: SQL = (() => {
   const ofEvent = (field: "issueId" | "commentId"): SQL =>
@@ -58,8 +58,8 @@ const mayRefer: SQL = (() => {
 })();
 
 /**
- * Tells issues of the issues, pull requests, comments and reviews that refer to them, and stores
- * who is mentioned.
+ * Lists issues, pull requests, comments and reviews in the timelines of the issues to which they
+ * refer, and stores who is mentioned.
  *
  * Works on the texts as they are now: an edit in the meantime is an event of its own, and comes to
  * the same. References that an edit removed are removed; mentions stay, since another text may
@@ -74,7 +74,7 @@ export const referByText: Consequence = {
     budget.consume(4);
     const afterId = typeof state === "number" ? state : 0;
     const { subject, texts } = await readTexts(ctx, event, afterId);
-    // Who lost access meanwhile refers to nothing.
+    // The caller may have lost access meanwhile.
     if (!subject || !isIssueVisible(subject.repo, subject.issue)) return undefined;
     for (const { commentId, body } of texts) {
       budget.consume(4);

@@ -25,16 +25,17 @@ export interface ReferringText {
   readonly commentId: number | undefined;
 }
 
-/** A reference of which a timeline is to tell, and what it does. */
-interface WantedReference {
+/** A reference that a timeline is to list, and what it does. */
+interface NewReference {
   readonly repoId: number;
   readonly issueId: number;
   readonly action: RefAction;
 }
 
 /**
- * Makes the timelines tell of exactly those references that a text has: adds those to issues that
- * the caller may see, and removes those that the text has no more. One that stays keeps its entry.
+ * Makes the timelines list exactly the references of a text: adds entries to issues that the caller
+ * may see, and removes entries of references that the text has no more. A reference that stays
+ * keeps its entry.
  *
  * Idempotent, also concurrently: the statement that adds an entry adds it once.
  */
@@ -44,7 +45,7 @@ export async function updateReferences(
   references: readonly ReferredIssue[],
 ): Promise<void> {
   const find = await findReferred(ctx, text.repo, references);
-  const wanted = new Map<number, WantedReference>();
+  const present = new Map<number, NewReference>();
   for (const reference of references) {
     const referred = find(reference);
     if (!referred || referred.row.id === text.issue.id) continue;
@@ -52,16 +53,16 @@ export async function updateReferences(
     // Only a pull request does something to the issues that it names, when it is merged.
     const isActing = text.issue.isPull && text.commentId === undefined && !referred.row.isPull;
     const action = isActing && mayEditIssue(ctx, referred) ? reference.action : "none";
-    const before = wanted.get(issueId);
-    if (!before || before.action === "none") wanted.set(issueId, { repoId, issueId, action });
+    const before = present.get(issueId);
+    if (!before || before.action === "none") present.set(issueId, { repoId, issueId, action });
   }
-  const stale = (await listTold(ctx, text)).filter((told) => {
-    const now = wanted.get(told.issueId);
-    return now ? now.action !== told.action : !isNamed(text, references, told);
+  const stale = (await listEntries(ctx, text)).filter((entry) => {
+    const now = present.get(entry.issueId);
+    return now ? now.action !== entry.action : !isNamed(text, references, entry);
   });
-  const inserted = insertEntries(ctx, text, [...wanted.values()]);
+  const inserted = insertEntries(ctx, text, [...present.values()]);
   if (stale.length === 0) {
-    if (wanted.size > 0) await inserted;
+    if (present.size > 0) await inserted;
     return;
   }
   const ids = sql`(select value from json_each(${JSON.stringify(stale.map(({ id }) => id))}))`;
@@ -71,8 +72,8 @@ export async function updateReferences(
   ]);
 }
 
-/** An entry that tells of a reference, with the present names of the issue to which it was made. */
-interface Told {
+/** The entry of a reference, with the present names of the issue to which it was made. */
+interface ReferenceEntry {
   readonly issueId: number;
   readonly number: number;
   readonly owner: string;
@@ -86,19 +87,19 @@ interface Told {
 const isNamed = (
   { repo }: ReferringText,
   references: readonly ReferredIssue[],
-  { number, owner, name }: Told,
+  { number, owner, name }: ReferenceEntry,
 ): boolean =>
   references.some((each) => {
     const named = each.repo ?? { owner: repo.owner.lowerName, name: repo.row.lowerName };
     return each.number === number && named.owner === owner && named.name === name;
   });
 
-const listTold = ({ db }: Ctx, text: ReferringText) =>
-  toldOfText(db, textIdOf(text), { kind: kindOf(text) });
+const listEntries = ({ db }: Ctx, text: ReferringText) =>
+  entriesOfText(db, textIdOf(text), { kind: kindOf(text) });
 
 type RefKind = "comment_ref" | "pull_ref" | "issue_ref";
 
-/** Of an issue, or of a comment. */
+/** The ids of the text of an issue, or of a comment. */
 interface TextId {
   readonly issueId: number;
   readonly commentId: number | undefined;
@@ -109,7 +110,7 @@ const textIdOf = ({ issue, commentId }: ReferringText): TextId => ({
   commentId,
 });
 
-const toldOfText = prepare((db, p: Params<TextId>, { kind }: { kind: RefKind }) =>
+const entriesOfText = prepare((db, p: Params<TextId>, { kind }: { kind: RefKind }) =>
   db
     .select({
       id: timelineEntries.id,
@@ -131,7 +132,7 @@ const kindOf = ({ issue, commentId }: ReferringText): RefKind => {
   return issue.isPull ? "pull_ref" : "issue_ref";
 };
 
-/** The condition for the entries that tell of the references of a text. */
+/** The condition for the entries of the references of a text. */
 const isOfText = (id: TextId | Params<TextId>, kind: RefKind): SQL | undefined => {
   const { otherIssueId, otherEntryId } = timelineEntries;
   const isOfKind = eq(timelineEntries.kind, kind);
@@ -144,10 +145,10 @@ const isOfText = (id: TextId | Params<TextId>, kind: RefKind): SQL | undefined =
 function insertEntries(
   { db, actor, now }: Ctx,
   text: ReferringText,
-  wanted: readonly WantedReference[],
+  references: readonly NewReference[],
 ) {
   const { issue, commentId } = text;
-  const told = sql`(
+  const listed = sql`(
     select ${timelineEntries.issueId} from ${timelineEntries}
     where ${isOfText(textIdOf(text), kindOf(text))}
   )`;
@@ -161,21 +162,21 @@ function insertEntries(
     db,
     timelineEntries,
     {
-      repoId: sql`wanted.value ->> 'repoId'`,
-      issueId: sql`wanted.value ->> 'issueId'`,
+      repoId: sql`reference.value ->> 'repoId'`,
+      issueId: sql`reference.value ->> 'issueId'`,
       kind: kindOf(text),
       posterId: actor.user?.id ?? null,
       otherIssueId: issue.id,
       otherEntryId: commentId ?? null,
-      refAction: sql`wanted.value ->> 'action'`,
+      refAction: sql`reference.value ->> 'action'`,
       createdAt: now,
       updatedAt: now,
     },
     // Any of them may have been deleted meanwhile.
     sql`
-      from json_each(${JSON.stringify(wanted)}) wanted
-      join issues target on target.id = wanted.value ->> 'issueId'
-      where target.id not in ${told} and ${isThere}
-      order by wanted.key`,
+      from json_each(${JSON.stringify(references)}) reference
+      join ${issues} on ${issues.id} = reference.value ->> 'issueId'
+      where ${issues.id} not in ${listed} and ${isThere}
+      order by reference.key`,
   );
 }

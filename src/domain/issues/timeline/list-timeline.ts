@@ -1,4 +1,5 @@
-import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import { selectTeams } from "../../../auth/access/teams.ts";
 import { toCallerSql } from "../../../auth/caller-sql.ts";
@@ -62,8 +63,8 @@ export async function listTimeline(
   const [otherIssues, otherComments] = others;
   const issuesById = byId(
     otherIssues.flatMap((row) => {
-      const other = repos.get(row.issue.repoId);
-      return other ? [toIssueContext(other, row)] : [];
+      const otherRepo = repos.get(row.issue.repoId);
+      return otherRepo ? [toIssueContext(otherRepo, row)] : [];
     }),
     ({ row }) => row.id,
   );
@@ -99,6 +100,11 @@ interface TimelineList extends TimelineReader, Slice {
   readonly range: UpdatedRange;
 }
 
+/** The entries of a page. */
+const listed = alias(timelineEntries, "listed");
+/** The comment or review to which an entry of the page refers. */
+const other = alias(timelineEntries, "other");
+
 const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
   const isOfIssue = isNumbered(list.repoId, list.number);
   const issueId = sql`(
@@ -124,17 +130,17 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
     where ${isListed}
     order by ${timelineEntries.id}
     limit ${list.size} offset ${list.offset}
-  ) page`;
-  const idsOf = (column: string): SQL => sql`(
-    select ${sql.identifier(column)}
+  ) ${listed}`;
+  const idsOf = (column: SQLiteColumn): SQL => sql`(
+    select ${column}
     from ${page}
-    where ${sql.identifier(column)} is not null
+    where ${column} is not null
   )`;
   const otherIssueIds = sql`(
-    select coalesce(page.other_issue_id, named.issue_id)
+    select coalesce(${listed.otherIssueId}, ${other.issueId})
     from ${page}
-    left join ${timelineEntries} named on named.id = page.other_entry_id
-    where coalesce(page.other_issue_id, page.other_entry_id) is not null
+    left join ${timelineEntries} ${other} on ${other.id} = ${listed.otherEntryId}
+    where coalesce(${listed.otherIssueId}, ${listed.otherEntryId}) is not null
   )`;
   const otherRepoIds = sql`(
     select ${issues.repoId}
@@ -158,30 +164,30 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
     db
       .select()
       .from(users)
-      .where(sql`${users.id} in ${idsOf("assignee_id")}`),
+      .where(sql`${users.id} in ${idsOf(listed.assigneeId)}`),
     db
       .select()
       .from(labels)
-      .where(sql`${labels.id} in ${idsOf("label_id")}`),
+      .where(sql`${labels.id} in ${idsOf(listed.labelId)}`),
     db
       .select()
       .from(milestones)
-      .where(sql`${milestones.id} in ${idsOf("milestone_id")}`),
+      .where(sql`${milestones.id} in ${idsOf(listed.milestoneId)}`),
     db
       .select()
       .from(milestones)
-      .where(sql`${milestones.id} in ${idsOf("old_milestone_id")}`),
+      .where(sql`${milestones.id} in ${idsOf(listed.oldMilestoneId)}`),
     db
       .select({ row: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
       .from(trackedTimes)
       .innerJoin(users, eq(users.id, trackedTimes.userId))
-      .where(sql`${trackedTimes.id} in ${idsOf("time_id")}`),
-    selectTeams(db, idsOf("team_id")),
+      .where(sql`${trackedTimes.id} in ${idsOf(listed.timeId)}`),
+    selectTeams(db, idsOf(listed.teamId)),
     selectRepositories(db, toCallerSql(list.principal)).where(
       sql`${repositories.id} in ${otherRepoIds}`,
     ),
     selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
-    selectComments(db).where(sql`${timelineEntries.id} in ${idsOf("other_entry_id")}`),
+    selectComments(db).where(sql`${timelineEntries.id} in ${idsOf(listed.otherEntryId)}`),
   ] as const;
 });
 

@@ -1,4 +1,5 @@
 import { sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { isRepositoryAllowed } from "../../../auth/access/visible-repositories.ts";
@@ -12,7 +13,7 @@ import { isSubmittedOrBy } from "../comments/written-entries.ts";
 /** The units that decide which entries of timelines are visible. */
 type TimelineUnit = "issues" | "pulls" | "code";
 
-/** Whose timeline it is and who reads it, as an argument of a query. */
+/** The repository of a timeline and its reader, as an argument of a query. */
 export interface TimelineReader {
   readonly repoId: number;
   readonly principal: Principal;
@@ -29,34 +30,37 @@ export const timelineReaderOf = ({ actor }: Ctx, repo: RepositoryContext): Timel
   };
 };
 
+// Aliases: the tables may be part of the enclosing query.
+const otherIssue = alias(issues, "other_issue");
+const otherEntry = alias(timelineEntries, "other_entry");
+
 /**
  * The condition that the caller may see everything that an entry of a timeline refers to.
  *
  * SECURITY: entries that refer to an issue or a repository that the caller may not see are left out
- * entirely, also out of totals: that there is a reference tells of the other side, as much as its
- * title and its number. So are those of pending reviews by others.
+ * entirely, also out of totals: the mere existence of a reference reveals the other side, as much
+ * as its title and its number. Entries of pending reviews by others are left out, too.
  */
 export const isEntryVisible = ({ repoId, principal, reads }: Params<TimelineReader>): SQL => {
   const here = (unit: TimelineUnit) => sql`${reads[unit]}`;
   const there = (unit: TimelineUnit) => isRepositoryAllowed(principal, { unit, mode: "read" });
   const { otherIssueId, otherEntryId, kind, commitRepoId } = timelineEntries;
-  // An alias of its own: `issues` may be part of the enclosing query.
   const issueOfEntry = sql`(
-    select named.issue_id
-    from ${timelineEntries} named
-    where named.id = ${otherEntryId}
+    select ${otherEntry.issueId}
+    from ${timelineEntries} ${otherEntry}
+    where ${otherEntry.id} = ${otherEntryId}
   )`;
   const isIssueSeen = sql`(
-    select case when other.repo_id = ${repoId}
-      then iif(other.is_pull, ${here("pulls")}, ${here("issues")})
+    select case when ${otherIssue.repoId} = ${repoId}
+      then iif(${otherIssue.isPull}, ${here("pulls")}, ${here("issues")})
       else exists (
         select 1
         from ${repositories}
-        where ${repositories.id} = other.repo_id
-          and iif(other.is_pull, ${there("pulls")}, ${there("issues")})
+        where ${repositories.id} = ${otherIssue.repoId}
+          and iif(${otherIssue.isPull}, ${there("pulls")}, ${there("issues")})
       ) end
-    from ${issues} other
-    where other.id = coalesce(${otherIssueId}, ${issueOfEntry})
+    from ${issues} ${otherIssue}
+    where ${otherIssue.id} = coalesce(${otherIssueId}, ${issueOfEntry})
   )`;
   const isCommitSeen = sql`case when ${commitRepoId} is null or ${commitRepoId} = ${repoId}
     then ${here("code")}

@@ -10,11 +10,11 @@ import { selectTimeUser } from "./find-time-user.ts";
 import { requireSpendingTime, requireTracker } from "./time-access.ts";
 
 /** The input of a booking. */
-interface TimeWanted {
+interface NewTime {
   readonly seconds: number;
   /** When the work was done; null for now. */
   readonly doneAt: number | null;
-  /** Whose time it is; "" for the caller's. */
+  /** The name of the user whose time it is; "" for the caller. */
   readonly userName: string;
 }
 
@@ -31,7 +31,7 @@ export async function addTime(
   repo: RepositoryContext,
   number: number,
   caller: User,
-  { seconds, doneAt, userName }: TimeWanted,
+  { seconds, doneAt, userName }: NewTime,
 ): Promise<TrackedTimeContext> {
   const isOwn = userName === "" || userName.toLowerCase() === caller.lowerName;
   const [issue, [other]] = await Promise.all([

@@ -20,7 +20,7 @@ import { lastTimeId } from "../issue/last-time-id.ts";
 
 /** Time to be booked. */
 export interface NewTime {
-  /** Whose time it is. */
+  /** The user whose time it is. */
   readonly user: User;
   /** Positive. */
   readonly seconds: number;

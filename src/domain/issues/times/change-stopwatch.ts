@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { issues, stopwatches, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -75,22 +76,22 @@ async function tryStart(
     },
     sql`from ${issues} where ${and(eq(issues.id, issueId), sql`not ${isAnyRunning}`)}`,
   );
-  const told = [
-    insertEntries(
-      ctx,
-      { kind: "start_tracking", repoId, issueId },
-      sql`where changes() > 0`,
-    ).returning(),
-    recordIfChanged(ctx, {
-      type: "issue.stopwatch_started",
-      ...eventSubject(issue),
-      userId: user.id,
-    }),
-  ] as const;
   try {
-    const [first, ...rest] = [...endings, start, ...told];
-    const results = await ctx.db.batch([first, ...rest]);
-    return (results.at(-told.length) as unknown[]).length > 0;
+    const { entries } = await batch(ctx.db, {
+      endings,
+      start,
+      entries: insertEntries(
+        ctx,
+        { kind: "start_tracking", repoId, issueId },
+        sql`where changes() > 0`,
+      ).returning(),
+      event: recordIfChanged(ctx, {
+        type: "issue.stopwatch_started",
+        ...eventSubject(issue),
+        userId: user.id,
+      }),
+    });
+    return entries.length > 0;
   } catch (error) {
     throw asBlocked(error, "stopwatches.user_id");
   }
@@ -110,10 +111,11 @@ export async function stopStopwatch(
 ): Promise<void> {
   const issue = await findIssue(ctx, repo, number);
   requireSpendingTime(issue, caller);
-  const [booked, , , , left] = await ctx.db.batch([
-    ...stopStatements(ctx, issue, caller),
-    ctx.db.select().from(stopwatches).where(isStopwatchOf(caller, issue.row.id)),
-  ]);
+  const { stopped, left } = await batch(ctx.db, {
+    stopped: stopStatements(ctx, issue, caller),
+    left: ctx.db.select().from(stopwatches).where(isStopwatchOf(caller, issue.row.id)),
+  });
+  const [booked] = stopped;
   if (left.length > 0) throw forbidden("user is blocked");
   if (booked.length === 0) throw conflict("cannot stop a non-existent stopwatch");
 }

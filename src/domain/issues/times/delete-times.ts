@@ -1,8 +1,9 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { durationSql } from "../../../db/duration-sql.ts";
-import { trackedTimes, type User } from "../../../db/schema/index.ts";
+import { issues, trackedTimes, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { formatDuration } from "../../../lib/duration.ts";
 import { forbidden, notFound } from "../../../lib/failure.ts";
@@ -30,8 +31,8 @@ export async function deleteTime(
   const { db, actor } = ctx;
   const isThis = eq(trackedTimes.id, timeId);
   const isOfIssue = sql`${trackedTimes.issueId} = (
-    select id
-    from issues
+    select ${issues.id}
+    from ${issues}
     where ${isNumbered(repo.row.id, number)}
   )`;
   const [issue, [time]] = await Promise.all([
@@ -66,6 +67,8 @@ export async function deleteTime(
   if (deleted.length === 0) throw notFound("tracked time does not exist");
 }
 
+const own = derivedTable("own", "seconds");
+
 /**
  * Deletes all times of the caller on an issue or pull request, as one entry of its timeline.
  *
@@ -88,10 +91,10 @@ export async function resetTimes(
       select sum(${trackedTimes.seconds}) as seconds
       from ${trackedTimes}
       where ${isOwn}
-    ) own
-    where own.seconds is not null`;
-  const body = durationSql(sql`own.seconds`);
-  const [told] = await db.batch([
+    ) ${own}
+    where ${own.seconds} is not null`;
+  const body = durationSql(sql`${own.seconds}`);
+  const [entries] = await db.batch([
     insertEntries(ctx, { kind: "delete_time_manual", repoId, issueId, body }, all).returning(),
     recordIfChanged(ctx, {
       type: "issue.times_reset",
@@ -100,5 +103,5 @@ export async function resetTimes(
     }),
     db.delete(trackedTimes).where(isOwn),
   ]);
-  if (told.length === 0) throw notFound("tracked time does not exist");
+  if (entries.length === 0) throw notFound("tracked time does not exist");
 }

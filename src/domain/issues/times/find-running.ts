@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { issues, repositories, stopwatches, type User } from "../../../db/schema/index.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import { isIssueVisible, selectIssues, toIssueContext } from "../issue/find-issue.ts";
@@ -20,14 +21,14 @@ export async function findRunning(ctx: Ctx, { id }: User): Promise<Running[]> {
   const issueIds = sql`(
     select ${stopwatches.issueId} from ${stopwatches} where ${eq(stopwatches.userId, id)}
   )`;
-  const [issueRows, repoRows] = await db.batch([
-    selectIssues(db).where(sql`${issues.id} in ${issueIds}`),
-    selectRepositories(db, callerSql(actor)).where(
+  const { issueRows, repoRows } = await batch(db, {
+    issueRows: selectIssues(db).where(sql`${issues.id} in ${issueIds}`),
+    repoRows: selectRepositories(db, callerSql(actor)).where(
       sql`${repositories.id} in (
         select ${issues.repoId} from ${issues} where ${issues.id} in ${issueIds}
       )`,
     ),
-  ]);
+  });
   return issueRows.map((row) => {
     const repoRow = repoRows.find(({ repo }) => repo.id === row.issue.repoId);
     const repo = repoRow && toRepositoryContext(actor, repoRow);

@@ -33,7 +33,7 @@ export interface BookedWithin {
 
 /** The filter of a list of times in a repository. */
 export interface TimeFilter extends BookedWithin {
-  /** Whose times; "" for all that the caller may see. */
+  /** The name of the user whose times are listed; "" for all users. */
   readonly userName: string;
 }
 
@@ -42,7 +42,7 @@ export interface TimeFilter extends BookedWithin {
  * write to it see their own.
  *
  * @throws Failure `not_found` where the repository does not track time, and for an unknown user;
- * `forbidden` for callers who ask for another user's times and may not write.
+ * `forbidden` for callers who name another user and may not write.
  */
 export async function listIssueTimes(
   ctx: Ctx,
@@ -112,7 +112,7 @@ export async function listUserTimes(
   return listed;
 }
 
-/** SECURITY: who may not ask for others' times is refused whether or not the user exists. */
+/** SECURITY: a caller who may not list others' times is refused whether or not the user exists. */
 function requireUserFilter(
   { actor }: Ctx,
   { userName }: TimeFilter,
@@ -158,7 +158,7 @@ async function listIn(
   return toListed(ctx, rows);
 }
 
-/** Whose times of the issues, or of the pull requests, are listed. */
+/** The times of issues, or of pull requests, that are listed. */
 interface Shown {
   readonly isOwnOnly: boolean;
 }
@@ -179,7 +179,7 @@ const timesOfRepository = prepareAll((db, p: Params<RepositoryTimes>) => {
     shown && allOf(eq(issues.isPull, isPull), shown.isOwnOnly ? isOwn : undefined);
   const isAmong = p.number
     ? sql`${trackedTimes.issueId} = (
-        select id from issues where ${isNumbered(p.repoId, p.number)}
+        select ${issues.id} from ${issues} where ${isNumbered(p.repoId, p.number)}
       )`
     : eq(trackedTimes.repoId, p.repoId);
   const isOfUser =

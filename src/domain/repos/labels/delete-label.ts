@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { issueLabels, labels, timelineEntries } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -13,8 +14,8 @@ const ROWS_AT_ONCE = 1000;
 const STEPS_MAX = 200;
 
 /**
- * Deletes a label, its place on issues, and what their timelines tell of it. Idempotent: a label
- * that does not exist, or that another owner has, is left alone.
+ * Deletes a label, takes it off its issues, and deletes its entries in their timelines. Idempotent:
+ * a label that does not exist, or that another owner has, is left alone.
  *
  * One step deletes it if few issues have had it. Otherwise each step takes it off some of them, so
  * that a request that dies leaves the label with the rest, and a repeated one continues.
@@ -27,7 +28,7 @@ export async function deleteLabel(ctx: Ctx, owner: LabelOwner, labelId: number):
   const some = (table: typeof issueLabels | typeof timelineEntries, size: number) => sql`
     select rowid
     from ${table}
-    where label_id = ${labelId}
+    where ${table.labelId} = ${labelId}
     limit ${size}`;
   const isFew = (table: typeof issueLabels | typeof timelineEntries) => sql`(
     select count(*) from (${some(table, ROWS_AT_ONCE + 1)})
@@ -35,19 +36,18 @@ export async function deleteLabel(ctx: Ctx, owner: LabelOwner, labelId: number):
   const isOwned = sql`exists (select 1 from ${labels} where ${isThis})`;
   const deleteSome = (table: typeof issueLabels | typeof timelineEntries) =>
     db.delete(table).where(allOf(isOwned, sql`rowid in (${some(table, ROWS_AT_ONCE)})`));
-  const finish = [
-    db.delete(labels).where(allOf(isThis, isFew(issueLabels), isFew(timelineEntries))),
-    recordIfChanged(ctx, { type: "label.deleted", ...labelEventOwner(owner), labelId }),
-    db.select({ id: labels.id }).from(labels).where(isThis),
-  ] as const;
-  let [, , [left]] = await db.batch(finish);
-  for (let step = 0; left; step++) {
+  const finish = {
+    deleted: db.delete(labels).where(allOf(isThis, isFew(issueLabels), isFew(timelineEntries))),
+    event: recordIfChanged(ctx, { type: "label.deleted", ...labelEventOwner(owner), labelId }),
+    left: db.select({ id: labels.id }).from(labels).where(isThis),
+  };
+  let { left } = await batch(db, finish);
+  for (let step = 0; left.length > 0; step++) {
     if (step === STEPS_MAX) throw conflict("the label has too many issues: repeat the request");
-    const results = await db.batch([
-      deleteSome(timelineEntries),
-      deleteSome(issueLabels),
+    ({ left } = await batch(db, {
+      entries: deleteSome(timelineEntries),
+      attached: deleteSome(issueLabels),
       ...finish,
-    ]);
-    left = results[4][0];
+    }));
   }
 }

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 
+import { batch } from "../../../db/batch.ts";
 import { flagColumn } from "../../../db/db.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { detachLabels, hasForeignLabels } from "./detach-labels.ts";
@@ -17,10 +18,10 @@ export const detachFormerLabels: Consequence = {
     if (formerOwnerId === undefined) return undefined;
     budget.consume(3);
     const isLeft = flagColumn(hasForeignLabels(repoId, formerOwnerId), "is_left");
-    const [, , [found]] = await ctx.db.batch([
-      ...detachLabels(ctx, repoId, formerOwnerId),
-      ctx.db.select({ isLeft }).from(sql`(select 1)`),
-    ]);
-    return found?.isLeft === true ? "unfinished" : undefined;
+    const { left } = await batch(ctx.db, {
+      detached: detachLabels(ctx, repoId, formerOwnerId),
+      left: ctx.db.select({ isLeft }).from(sql`(select 1)`),
+    });
+    return left[0]?.isLeft === true ? "unfinished" : undefined;
   },
 };

@@ -7,8 +7,8 @@ import { issueLabels, labels, repositories, timelineEntries } from "../../../db/
 const ROWS_AT_ONCE = 1000;
 
 /**
- * The statements that take labels of a former owner off issues of a repository, and what timelines
- * tell of them: some of each. They do nothing while the repository is that owner's.
+ * The statements that take labels of a former owner off issues of a repository, and delete their
+ * entries in timelines: some of each. They do nothing while the repository is that owner's.
  */
 export function detachLabels({ db }: Ctx, repoId: number, formerOwnerId: number) {
   const some = (table: typeof issueLabels | typeof timelineEntries) =>
@@ -30,10 +30,12 @@ const foreignRows = (
   repoId: number,
   formerOwnerId: number,
 ): SQL => sql`
-  select x.rowid
-  from ${labels} l
-  join ${table} x on x.label_id = l.id and x.repo_id = ${repoId}
-  where l.org_id = ${formerOwnerId}
+  select ${table}.rowid
+  from ${labels}
+  join ${table} on ${table.labelId} = ${labels.id} and ${table.repoId} = ${repoId}
+  where ${labels.orgId} = ${formerOwnerId}
     and not exists (
-      select 1 from ${repositories} r where r.id = ${repoId} and r.owner_id = l.org_id
+      select 1
+      from ${repositories}
+      where ${repositories.id} = ${repoId} and ${repositories.ownerId} = ${labels.orgId}
     )`;

@@ -14,24 +14,19 @@ import { isLabelOfId, type LabelOwner, type LabelOwnerId, labelOwnerId } from ".
  */
 export async function findLabel(ctx: Ctx, owner: LabelOwner, idOrName: string): Promise<Label> {
   const id = /^\d+$/.test(idOrName) ? Number(idOrName) : undefined;
-  const wanted = id === undefined ? { name: idOrName } : { id };
-  const [label] = await oneLabel(ctx.db, { owner: labelOwnerId(owner), wanted });
+  const key = id === undefined ? { name: idOrName } : { id };
+  const [label] = await oneLabel(ctx.db, { owner: labelOwnerId(owner), key });
   if (!label) throw notFound("label does not exist");
   return label;
 }
 
-type Wanted = { readonly id: number } | { readonly name: string };
+type LabelKey = { readonly id: number } | { readonly name: string };
 
-const oneLabel = prepare((db, { owner, wanted }: Params<{ owner: LabelOwnerId; wanted: Wanted }>) =>
+const oneLabel = prepare((db, { owner, key }: Params<{ owner: LabelOwnerId; key: LabelKey }>) =>
   db
     .select()
     .from(labels)
-    .where(
-      and(
-        isLabelOfId(owner),
-        "id" in wanted ? eq(labels.id, wanted.id) : eq(labels.name, wanted.name),
-      ),
-    )
+    .where(and(isLabelOfId(owner), "id" in key ? eq(labels.id, key.id) : eq(labels.name, key.name)))
     .orderBy(asc(labels.id))
     .limit(1),
 );

@@ -6,7 +6,7 @@ import { ACCESS, labels, type Access, type User } from "../../../db/schema/index
 import { forbidden, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
-/** Who has labels: a repository, or an organization for all its repositories. */
+/** The owner of labels: a repository, or an organization for all its repositories. */
 export type LabelOwner = { readonly repo: RepositoryContext } | { readonly org: User };
 
 /** An owner as an argument of a query. */
@@ -19,7 +19,7 @@ export const labelOwnerId = (owner: LabelOwner): LabelOwnerId =>
 export const isLabelOfId = (owner: Params<LabelOwnerId> | LabelOwnerId): SQL =>
   "repoId" in owner ? eq(labels.repoId, owner.repoId) : eq(labels.orgId, owner.orgId);
 
-/** The same for an ordinary query. */
+/** The condition for an ordinary query. */
 const isLabelOf = (owner: LabelOwner): SQL => isLabelOfId(labelOwnerId(owner));
 
 /** The condition for a label by its id. */

@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { labels, type Label } from "../../../db/schema/index.ts";
@@ -33,11 +34,12 @@ export async function updateLabel(
   const color = fields.color === undefined ? undefined : readLabelColor(fields.color);
   const ofLabel = { owner: labelOwnerId(owner), labelId };
   const [update, select] = storeLabel(db, { ...fields, ...ofLabel, color, now });
-  const [, , [label]] = await db.batch([
+  const { found } = await batch(db, {
     update,
-    recordIfChanged(ctx, { type: "label.edited", ...labelEventOwner(owner), labelId }),
-    select,
-  ]);
+    event: recordIfChanged(ctx, { type: "label.edited", ...labelEventOwner(owner), labelId }),
+    found: select,
+  });
+  const [label] = found;
   if (!label) throw notFound("label does not exist");
   return label;
 }

@@ -64,7 +64,7 @@ describe("an upload", { timeout: 120_000 }, () => {
       const { rows, stored, events, loose } = await settle();
       expect(stored).toEqual(rows.map(({ uuid }) => uuid));
       expect(loose).toEqual([]);
-      // What the caller is told of exists; what an answer was lost of may.
+      // Files of successful answers exist; files whose answer was lost may exist.
       expect(rows.length).toBeGreaterThanOrEqual(answer?.status === 201 ? 1 : 0);
       expect(events).toHaveLength(rows.length);
       const files = stored.map((uuid) => env.PACKS.get(`attachments/${uuid}`));

@@ -38,7 +38,7 @@ const partOf = (disposition: string, content = "hello") =>
   `--XX\r\nContent-Disposition: ${disposition}\r\n\r\n${content}\r\n`;
 
 describe("openFormFile", () => {
-  // The platform's own writer of forms is the judge. Contents are full of what looks like a
+  // The platform's own writer of forms is the reference. Contents are full of what looks like a
   // boundary.
   it("reads what the platform writes, in chunks of any size", async () => {
     let state = 11;
@@ -120,11 +120,11 @@ describe("openFormFile", () => {
 });
 
 describe("readFormParts", () => {
-  /** Reads the parts whose field is in `wanted`; skips the others. */
-  async function readParts(bytes: Uint8Array, chunkBytes: number, wanted?: readonly string[]) {
+  /** Reads the parts whose field is in `names`; skips the others. */
+  async function readParts(bytes: Uint8Array, chunkBytes: number, names?: readonly string[]) {
     const parts: object[] = [];
     for await (const part of readFormParts(TYPE, streamInChunks(bytes, chunkBytes))) {
-      if (wanted && !wanted.includes(part.name)) continue;
+      if (names && !names.includes(part.name)) continue;
       const pieces: Uint8Array[] = [];
       for await (const piece of part.pieces) pieces.push(piece.slice());
       const content = await new Blob(pieces as BlobPart[]).text();
@@ -152,8 +152,8 @@ describe("readFormParts", () => {
 
   it.each([["file"], ["empty"], ["a"], ["none"]])("skips all but %s", async (name) => {
     const all = await readParts(text(FORM), 20);
-    const wanted = all.filter((part) => "name" in part && part.name === name);
-    expect(await readParts(text(FORM), 20, [name])).toEqual(wanted);
+    const expected = all.filter((part) => "name" in part && part.name === name);
+    expect(await readParts(text(FORM), 20, [name])).toEqual(expected);
   });
 
   it("goes on behind a part that was read in part", async () => {

@@ -36,14 +36,14 @@ interface World {
   issue: Issue;
 }
 
-async function assign({ owner, repo, issue }: World, wanted: User[], doer: User = owner) {
+async function assign({ owner, repo, issue }: World, assignees: User[], doer: User = owner) {
   const actor = { ...ANONYMOUS, user: doer, credential: "system" as const };
   const ctx = { ...systemCtx({}, NOW), actor };
   // A trigger sets the visibility after the row was returned.
   const row = only(await db.select().from(repositories).where(eq(repositories.id, repo.id)));
   const context = { row, owner, permission: OWNER_PERMISSION };
   try {
-    await ctx.db.batch(assigneeStatements(ctx, { repo: context, row: issue }, wanted));
+    await ctx.db.batch(assigneeStatements(ctx, { repo: context, row: issue }, assignees));
   } catch (error) {
     throw asUnassignable(error);
   }
@@ -71,7 +71,7 @@ const assignmentsIn = async ({ repo }: World) =>
   (await eventsOf(repo)).map(({ type, payload }) => [type, payload]);
 
 describe("assigneeStatements", () => {
-  it("makes the assignees equal the wanted ones, with an entry and an event per change", async () => {
+  it("makes the assignees equal the given ones, with an entry and an event per change", async () => {
     const world = await makeWorld();
     const [one, two, three] = [await make.user(), await make.user(), await make.user()];
     const { owner, issue } = world;

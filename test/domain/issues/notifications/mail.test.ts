@@ -79,7 +79,7 @@ const commentBy = async (issue: Issue, poster: TestUser, body = "a *comment*") =
 };
 
 describe("the mail of a notification", () => {
-  it("tells what happened, in text and HTML, with the headers of its thread", async () => {
+  it("describes the event in text and HTML, with the headers of its thread", async () => {
     const { doer, reader, repo, issue } = await makeScene();
     await happen(issue, "issue.opened", doer);
     const id = await commentBy(issue, doer);
@@ -230,8 +230,8 @@ describe("the outbox", () => {
     expect(await waiting(issue)).not.toEqual([]);
     await sendAllDueMails(ctxWith({ MAIL: mailbox }));
     expect(await waiting(issue)).toEqual([]);
-    const told = mailbox.mails.filter(({ subject }) => subject.includes(`/${repo.name}]`));
-    expect(told).toHaveLength(26);
+    const sent = mailbox.mails.filter(({ subject }) => subject.includes(`/${repo.name}]`));
+    expect(sent).toHaveLength(26);
   });
 
   it("keeps a mail that is refused for a later attempt", async () => {

@@ -30,14 +30,14 @@ const published = (release: Release, by: Pick<User, "id">): RecordedEvent => {
   return { id: lastEventId, actorId: by.id, createdAt: NOW, event };
 };
 
-async function tell(event: RecordedEvent, now = NOW): Promise<void> {
+async function notifyAll(event: RecordedEvent, now = NOW): Promise<void> {
   const budget = new WorkBudget(now, { ms: 60_000, statements: 1000 });
   let state: unknown;
   do state = await notifyRelease.handle(systemCtx({}, now), event, budget, state);
   while (state !== undefined);
 }
 
-const toldOf = ({ id }: Release) =>
+const notificationsOf = ({ id }: Release) =>
   db
     .select({ userId: notifications.userId, status: notifications.status })
     .from(notifications)
@@ -52,11 +52,11 @@ async function makeScene() {
 }
 
 describe("a published release", () => {
-  it("is told to watchers, once, and not to its publisher", async () => {
+  it("notifies watchers, once, and not its publisher", async () => {
     const { doer, watcher, repo, release } = await makeScene();
     const event = published(release, doer);
-    await tell(event);
-    expect(await toldOf(release)).toEqual([{ userId: watcher.id, status: "unread" }]);
+    await notifyAll(event);
+    expect(await notificationsOf(release)).toEqual([{ userId: watcher.id, status: "unread" }]);
     const { body } = await call("GET", "/notifications?subject-type=release", { as: watcher });
     expect(body).toMatchObject([
       {
@@ -77,16 +77,16 @@ describe("a published release", () => {
       .update(notifications)
       .set({ status: "read" })
       .where(eq(notifications.releaseId, release.id));
-    await tell(event);
-    expect(await toldOf(release)).toEqual([{ userId: watcher.id, status: "read" }]);
+    await notifyAll(event);
+    expect(await notificationsOf(release)).toEqual([{ userId: watcher.id, status: "read" }]);
     // Published again.
-    await tell(published(release, doer));
-    expect(await toldOf(release)).toEqual([{ userId: watcher.id, status: "unread" }]);
+    await notifyAll(published(release, doer));
+    expect(await notificationsOf(release)).toEqual([{ userId: watcher.id, status: "unread" }]);
   });
 
-  // SECURITY: who lost access, blocks the publisher or may not sign in is told nothing.
+  // SECURITY: users who lost access, block the publisher or may not sign in are not notified.
   it.each(["private", "off", "blocked", "prohibited", "draft"])(
-    "is told to nobody: %s",
+    "notifies nobody: %s",
     async (why) => {
       const { doer, watcher, repo, release } = await makeScene();
       const isRepo = eq(repositories.id, repo.id);
@@ -103,30 +103,30 @@ describe("a published release", () => {
       } else {
         await db.update(releases).set({ isDraft: true }).where(eq(releases.id, release.id));
       }
-      await tell(published(release, doer));
-      expect(await toldOf(release)).toEqual([]);
+      await notifyAll(published(release, doer));
+      expect(await notificationsOf(release)).toEqual([]);
     },
   );
 
   it("takes its notifications along when it is deleted", async () => {
     const { owner, doer, repo, release } = await makeScene();
-    await tell(published(release, doer));
+    await notifyAll(published(release, doer));
     const path = `/repos/${repo.owner}/${repo.name}/releases/${release.id}`;
     expect(await call("DELETE", path, { as: owner })).toMatchObject({ status: 204 });
-    expect(await toldOf(release)).toEqual([]);
+    expect(await notificationsOf(release)).toEqual([]);
   });
 
   // Drafts record no event.
   it("takes its notifications along when it is a draft again by then", async () => {
     const { owner, doer, watcher, repo, release } = await makeScene();
     const other = await makeRelease(repo, { title: "Two" });
-    for (const each of [release, other]) await tell(published(each, doer));
+    for (const each of [release, other]) await notifyAll(published(each, doer));
     await db.update(releases).set({ isDraft: true }).where(eq(releases.id, release.id));
     const path = `/repos/${repo.owner}/${repo.name}/releases/${release.id}`;
     expect(await call("DELETE", path, { as: doer })).toMatchObject({ status: 403 });
-    expect(await toldOf(release)).toHaveLength(1);
+    expect(await notificationsOf(release)).toHaveLength(1);
     expect(await call("DELETE", path, { as: owner })).toMatchObject({ status: 204 });
-    expect(await toldOf(release)).toEqual([]);
-    expect(await toldOf(other)).toEqual([{ userId: watcher.id, status: "unread" }]);
+    expect(await notificationsOf(release)).toEqual([]);
+    expect(await notificationsOf(other)).toEqual([{ userId: watcher.id, status: "unread" }]);
   });
 });

@@ -44,8 +44,8 @@ const recorded = (issue: Issue, { type, by, ...fields }: Happened): RecordedEven
   } as unknown as RecordedEvent;
 };
 
-/** Draws all steps of an event, and returns their number. */
-async function tell(event: RecordedEvent, { now = NOW, settings = {} } = {}): Promise<number> {
+/** Runs all steps of an event, and returns their number. */
+async function notifyAll(event: RecordedEvent, { now = NOW, settings = {} } = {}): Promise<number> {
   const ctx = systemCtx({}, now, { ROOT_URL: "https://forge.example", ...settings });
   const budget = new WorkBudget(now, { ms: 60_000, statements: 1000 });
   let state: unknown;
@@ -57,7 +57,7 @@ async function tell(event: RecordedEvent, { now = NOW, settings = {} } = {}): Pr
   return steps;
 }
 
-const toldOf = async (issue: Issue) =>
+const notificationsOf = async (issue: Issue) =>
   db
     .select({
       userId: notifications.userId,
@@ -68,7 +68,8 @@ const toldOf = async (issue: Issue) =>
     .from(notifications)
     .where(eq(notifications.issueId, issue.id))
     .orderBy(asc(notifications.userId));
-const toldIds = async (issue: Issue) => (await toldOf(issue)).map(({ userId }) => userId);
+const recipientIds = async (issue: Issue) =>
+  (await notificationsOf(issue)).map(({ userId }) => userId);
 const idsOf = (...all: Pick<User, "id">[]) => all.map(({ id }) => id).toSorted((a, b) => a - b);
 const mailedFor = async (issue: Issue) =>
   db
@@ -95,7 +96,7 @@ const assign = (issue: Issue, { id: userId }: Pick<User, "id">) =>
     .insert(issueAssignees)
     .values({ issueId: issue.id, repoId: issue.repoId, userId, createdAt: 1000 });
 
-describe("who is told of a comment", () => {
+describe("the recipients of a comment", () => {
   it("are watchers, subscribers, poster, assignees, commenters and mentioned users, once each", async () => {
     const { owner, repo, doer: poster, issue } = await makeScene();
     const [watcher, subscriber, assignee, commenter, mentioned, doer, stranger] = [
@@ -114,11 +115,11 @@ describe("who is told of a comment", () => {
     await makeComment(issue, { posterId: commenter.id });
     const text = `@${mentioned.name.toUpperCase()} and @${watcher.name}, not \`@${stranger.name}\``;
     const { event, id } = await commentBy(issue, doer, text);
-    await tell(event);
-    expect(await toldIds(issue)).toEqual(
+    await notifyAll(event);
+    expect(await recipientIds(issue)).toEqual(
       idsOf(watcher, subscriber, assignee, commenter, mentioned, poster),
     );
-    expect(await toldOf(issue)).toContainEqual({
+    expect(await notificationsOf(issue)).toContainEqual({
       userId: mentioned.id,
       status: "unread",
       entryId: id,
@@ -137,8 +138,8 @@ describe("who is told of a comment", () => {
     for (const user of [doer, gone, inactive, prohibited]) await makeWatch(user, repo);
     await makeSubscription(gone, issue, false);
     const names = [doer, inactive, prohibited].map(({ name }) => `@${name}`).join(" ");
-    await tell((await commentBy(issue, doer, names)).event);
-    expect(await toldIds(issue)).toEqual([]);
+    await notifyAll((await commentBy(issue, doer, names)).event);
+    expect(await recipientIds(issue)).toEqual([]);
   });
 
   // As in Gitea: being named is a reason of its own.
@@ -146,8 +147,8 @@ describe("who is told of a comment", () => {
     const { issue, doer } = await makeScene();
     const gone = await make.user();
     await makeSubscription(gone, issue, false);
-    await tell((await commentBy(issue, doer, `@${gone.name}`)).event);
-    expect(await toldIds(issue)).toEqual([gone.id]);
+    await notifyAll((await commentBy(issue, doer, `@${gone.name}`)).event);
+    expect(await recipientIds(issue)).toEqual([gone.id]);
   });
 
   it("are not users who block the doer, unless the doer administers the site", async () => {
@@ -157,10 +158,10 @@ describe("who is told of a comment", () => {
     for (const { id: blockedId } of [pest, admin]) {
       await db.insert(blocks).values({ blockerId: watcher.id, blockedId, createdAt: 1000 });
     }
-    await tell((await commentBy(issue, pest, `@${watcher.name}`)).event);
-    expect(await toldIds(issue)).not.toContain(watcher.id);
-    await tell((await commentBy(issue, admin)).event);
-    expect(await toldIds(issue)).toContain(watcher.id);
+    await notifyAll((await commentBy(issue, pest, `@${watcher.name}`)).event);
+    expect(await recipientIds(issue)).not.toContain(watcher.id);
+    await notifyAll((await commentBy(issue, admin)).event);
+    expect(await recipientIds(issue)).toContain(watcher.id);
   });
 
   // SECURITY: neither a watch from earlier nor a mention lets anybody see a private issue.
@@ -181,8 +182,8 @@ describe("who is told of a comment", () => {
     await assign(issue, outsider);
     await makeComment(issue, { posterId: outsider.id });
     const { event } = await commentBy(issue, owner, `@${mentioned.name}`);
-    await tell(event, { settings: MAIL_SETTINGS });
-    expect(await toldIds(issue)).toEqual(idsOf(reader, admin));
+    await notifyAll(event, { settings: MAIL_SETTINGS });
+    expect(await recipientIds(issue)).toEqual(idsOf(reader, admin));
     expect((await mailedFor(issue)).map(({ userId }) => userId)).toEqual(idsOf(reader, admin));
     expect(doer.id).not.toBe(0);
   });
@@ -191,8 +192,8 @@ describe("who is told of a comment", () => {
     const { owner, repo, doer, issue } = await makeScene({ hasIssues: false });
     const watcher = await make.user();
     for (const user of [owner, watcher]) await makeWatch(user, repo);
-    await tell((await commentBy(issue, doer)).event);
-    expect(await toldIds(issue)).toEqual([owner.id]);
+    await notifyAll((await commentBy(issue, doer)).event);
+    expect(await recipientIds(issue)).toEqual([owner.id]);
   });
 
   it("are the members of a mentioned team of the repository's owner, of no other one", async () => {
@@ -210,8 +211,8 @@ describe("who is told of a comment", () => {
     await make.member(org, apart, stranger);
     await make.member(other, foreign, outsider);
     const text = `@${org.name}/builders @${other.name}/builders @${org.name}/unknown`;
-    await tell((await commentBy(issue, doer, text)).event, { settings: MAIL_SETTINGS });
-    expect(await toldIds(issue)).toEqual([member.id]);
+    await notifyAll((await commentBy(issue, doer, text)).event, { settings: MAIL_SETTINGS });
+    expect(await recipientIds(issue)).toEqual([member.id]);
     expect(await mailedFor(issue)).toEqual([{ userId: member.id, reason: "mention" }]);
   });
 
@@ -220,45 +221,45 @@ describe("who is told of a comment", () => {
     await makeWatch(await make.user(), repo);
     const { event, id } = await commentBy(issue, doer);
     await db.run(sql`delete from timeline_entries where id = ${id}`);
-    await tell(event);
-    expect(await toldIds(issue)).toEqual([]);
+    await notifyAll(event);
+    expect(await recipientIds(issue)).toEqual([]);
     const opened = recorded(issue, { type: "issue.opened", by: doer });
     await db.run(sql`delete from issues where id = ${issue.id}`);
-    expect(await tell(opened)).toBe(1);
+    expect(await notifyAll(opened)).toBe(1);
   });
 });
 
 describe("the kinds of events", () => {
   it.each(["issue.opened", "issue.closed", "issue.reopened"] as const)(
-    "that everybody concerned is told of: %s",
+    "that all participants and watchers are notified of: %s",
     async (type) => {
       const { repo, doer, issue } = await makeScene();
       const [watcher, someone] = [await make.user(), await make.user()];
       await makeWatch(watcher, repo);
-      await tell(recorded(issue, { type, by: someone }));
-      expect(await toldIds(issue)).toEqual(idsOf(watcher, doer));
+      await notifyAll(recorded(issue, { type, by: someone }));
+      expect(await recipientIds(issue)).toEqual(idsOf(watcher, doer));
     },
   );
 
-  it("tell those whom the text of a new issue mentions", async () => {
+  it("notify users whom the text of a new issue mentions", async () => {
     const { doer, repo } = await makeScene();
     const mentioned = await make.user();
     const issue = await makeIssue(repo, { posterId: doer.id, body: `ask @${mentioned.name}.` });
-    await tell(recorded(issue, { type: "issue.opened", by: doer }));
-    expect(await toldIds(issue)).toEqual([mentioned.id]);
+    await notifyAll(recorded(issue, { type: "issue.opened", by: doer }));
+    expect(await recipientIds(issue)).toEqual([mentioned.id]);
   });
 
-  it("tell an assignee alone of the assignment, unless it was their own or is over", async () => {
+  it("notify only the assignee of an assignment, unless it was their own or is over", async () => {
     const { repo, issue, doer } = await makeScene();
     const [assignee, former] = [await make.user(), await make.user()];
     await makeWatch(await make.user(), repo);
     for (const user of [assignee, doer]) await assign(issue, user);
     for (const { id: userId } of [assignee, doer, former]) {
-      await tell(recorded(issue, { type: "issue.assigned", by: doer, userId }), {
+      await notifyAll(recorded(issue, { type: "issue.assigned", by: doer, userId }), {
         settings: MAIL_SETTINGS,
       });
     }
-    expect(await toldIds(issue)).toEqual([assignee.id]);
+    expect(await recipientIds(issue)).toEqual([assignee.id]);
     expect(await mailedFor(issue)).toEqual([{ userId: assignee.id, reason: "assign" }]);
   });
 
@@ -282,11 +283,11 @@ describe("the kinds of events", () => {
 });
 
 describe("a thread", () => {
-  it("is unread again by a later event, pinned if it was, and tells the last comment", async () => {
+  it("is unread again by a later event, pinned if it was, and has the last comment", async () => {
     const { repo, issue, doer } = await makeScene();
     const [reader, pinner] = [await make.user(), await make.user()];
     for (const user of [reader, pinner]) await makeWatch(user, repo);
-    await tell((await commentBy(issue, doer)).event);
+    await notifyAll((await commentBy(issue, doer)).event);
     await db
       .update(notifications)
       .set({ status: "read" })
@@ -296,23 +297,23 @@ describe("a thread", () => {
       .set({ status: "pinned" })
       .where(eq(notifications.userId, pinner.id));
     const { event, id } = await commentBy(issue, doer);
-    await tell(event, { now: NOW + 1000 });
-    expect(await toldOf(issue)).toEqual([
+    await notifyAll(event, { now: NOW + 1000 });
+    expect(await notificationsOf(issue)).toEqual([
       { userId: reader.id, status: "unread", entryId: id, eventId: event.id },
       { userId: pinner.id, status: "pinned", entryId: id, eventId: event.id },
     ]);
-    await tell(recorded(issue, { type: "issue.closed", by: doer }));
-    expect((await toldOf(issue)).map(({ entryId }) => entryId)).toEqual([id, id]);
+    await notifyAll(recorded(issue, { type: "issue.closed", by: doer }));
+    expect((await notificationsOf(issue)).map(({ entryId }) => entryId)).toEqual([id, id]);
   });
 
   // A queue delivers at least once, and a Worker may die after a step.
-  it("does not change when an event is told again, read since or told of a later one", async () => {
+  it("does not change when an event is repeated, also if it was read or has a later event", async () => {
     const { repo, issue, doer } = await makeScene();
     const reader = await make.user();
     await makeWatch(reader, repo);
     const [first, second] = [await commentBy(issue, doer), await commentBy(issue, doer)];
-    await tell(first.event, { settings: MAIL_SETTINGS });
-    await tell(second.event, { settings: MAIL_SETTINGS });
+    await notifyAll(first.event, { settings: MAIL_SETTINGS });
+    await notifyAll(second.event, { settings: MAIL_SETTINGS });
     await db
       .update(notifications)
       .set({ status: "read" })
@@ -320,7 +321,7 @@ describe("a thread", () => {
     const stored = await db.select().from(notifications).where(eq(notifications.issueId, issue.id));
     await db.delete(mails).where(eq(mails.issueId, issue.id));
     for (const { event } of [first, second, first]) {
-      await tell(event, { now: NOW + 5000, settings: MAIL_SETTINGS });
+      await notifyAll(event, { now: NOW + 5000, settings: MAIL_SETTINGS });
     }
     expect(
       await db.select().from(notifications).where(eq(notifications.issueId, issue.id)),
@@ -339,19 +340,22 @@ describe("mail", () => {
     ["disabled", "mention", false],
     ["disabled", "assign", false],
     ["andyourown", "subscribed", true],
-  ] as const)("of a user who wants %s, for the reason %s: %s", async (wanted, reason, isMailed) => {
-    const { repo, issue, doer } = await makeScene();
-    const user = await make.user({ emailNotifications: wanted });
-    if (reason === "subscribed") await makeWatch(user, repo);
-    if (reason === "assign") await assign(issue, user);
-    const event =
-      reason === "assign"
-        ? recorded(issue, { type: "issue.assigned", by: doer, userId: user.id })
-        : (await commentBy(issue, doer, reason === "mention" ? `@${user.name}` : "hello")).event;
-    await tell(event, { settings: MAIL_SETTINGS });
-    expect(await mailedFor(issue)).toEqual(isMailed ? [{ userId: user.id, reason }] : []);
-    expect(await toldIds(issue)).toEqual([user.id]);
-  });
+  ] as const)(
+    "of a user with the setting %s, for the reason %s: %s",
+    async (setting, reason, isMailed) => {
+      const { repo, issue, doer } = await makeScene();
+      const user = await make.user({ emailNotifications: setting });
+      if (reason === "subscribed") await makeWatch(user, repo);
+      if (reason === "assign") await assign(issue, user);
+      const event =
+        reason === "assign"
+          ? recorded(issue, { type: "issue.assigned", by: doer, userId: user.id })
+          : (await commentBy(issue, doer, reason === "mention" ? `@${user.name}` : "hello")).event;
+      await notifyAll(event, { settings: MAIL_SETTINGS });
+      expect(await mailedFor(issue)).toEqual(isMailed ? [{ userId: user.id, reason }] : []);
+      expect(await recipientIds(issue)).toEqual([user.id]);
+    },
+  );
 
   it("of what a user did goes to those who want it, and is no notification", async () => {
     const { repo, issue } = await makeScene();
@@ -361,22 +365,22 @@ describe("mail", () => {
       .set({ emailNotifications: "disabled" })
       .where(eq(users.id, issue.posterId ?? 0));
     const { event } = await commentBy(issue, doer);
-    await tell(event, { settings: MAIL_SETTINGS });
+    await notifyAll(event, { settings: MAIL_SETTINGS });
     expect(await mailedFor(issue)).toEqual([{ userId: doer.id, reason: "subscribed" }]);
-    expect(await toldIds(issue)).not.toContain(doer.id);
+    expect(await recipientIds(issue)).not.toContain(doer.id);
     expect(repo.id).toBe(issue.repoId);
   });
 
   it("is not queued by a service without mail", async () => {
     const { repo, issue, doer } = await makeScene();
     await makeWatch(await make.user(), repo);
-    await tell((await commentBy(issue, doer)).event);
+    await notifyAll((await commentBy(issue, doer)).event);
     expect(await mailedFor(issue)).toEqual([]);
   });
 });
 
 describe("very many watchers", () => {
-  it("are told in steps of bounded size, each once, also if the steps are repeated", async () => {
+  it("are notified in steps of bounded size, each once, also if the steps are repeated", async () => {
     const { repo, issue, doer } = await makeScene();
     const count = 1300;
     const numbers = JSON.stringify(Array.from({ length: count }, (_, at) => at));
@@ -394,11 +398,11 @@ describe("very many watchers", () => {
       .where(eq(watches.repoId, repo.id));
     expect(watchers).toHaveLength(count);
     const { event } = await commentBy(issue, doer);
-    expect(await tell(event, { settings: MAIL_SETTINGS })).toBe(3);
-    await tell(event, { settings: MAIL_SETTINGS });
-    const told = await toldOf(issue);
-    expect(told).toHaveLength(count);
-    expect(new Set(told.map(({ userId }) => userId)).size).toBe(count);
+    expect(await notifyAll(event, { settings: MAIL_SETTINGS })).toBe(3);
+    await notifyAll(event, { settings: MAIL_SETTINGS });
+    const found = await notificationsOf(issue);
+    expect(found).toHaveLength(count);
+    expect(new Set(found.map(({ userId }) => userId)).size).toBe(count);
     expect(await mailedFor(issue)).toHaveLength(count);
     await db.delete(mails).where(eq(mails.issueId, issue.id));
   });

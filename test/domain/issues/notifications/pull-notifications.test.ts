@@ -43,7 +43,7 @@ async function happen(pull: TestPull, type: string, by: Pick<User, "id">, fields
   await notify.handle(ctxWith({}), recorded, budget, undefined);
 }
 
-const toldIds = async ({ id }: TestPull) => {
+const recipientIds = async ({ id }: TestPull) => {
   const rows = await db
     .select({ userId: notifications.userId, subject: notifications.subject })
     .from(notifications)
@@ -80,7 +80,7 @@ async function makeScene() {
 const MOVED = { before: "1".repeat(40), after: "2".repeat(40), isForced: false, commitCount: 1 };
 const MERGED = { mergeCommitOid: "3".repeat(40), mergeKind: "merge", isAutomatic: false };
 
-describe("who is told of a pull request", () => {
+describe("the recipients of a pull request", () => {
   it.each([
     ["issue.opened", {}],
     ["issue.closed", { commitOid: "" }],
@@ -88,23 +88,20 @@ describe("who is told of a pull request", () => {
     ["pull.merged", MERGED],
     ["pull.synchronized", MOVED],
     ["pull.ready", {}],
-  ])(
-    "are watchers, poster, reviewers and who is asked for a review, by %s",
-    async (type, fields) => {
-      const { owner, poster, watcher, pull } = await makeScene();
-      const [reviewer, asked, pending] = [await make.user(), await make.user(), await make.user()];
-      await makeReview(pull, { reviewerId: reviewer.id });
-      await makeReview(pull, { reviewerId: reviewer.id, state: "comment" });
-      await makeReview(pull, { reviewerId: asked.id, state: "request_review" });
-      await makeReview(pull, { reviewerId: pending.id, state: "pending" });
-      await happen(pull, type, owner, fields);
-      expect(await toldIds(pull)).toEqual(idsOf(poster, watcher, reviewer, asked));
-      await forget(pull);
-      await makeSubscription(reviewer, pull, false);
-      await happen(pull, type, watcher, fields);
-      expect(await toldIds(pull)).toEqual(idsOf(poster, asked));
-    },
-  );
+  ])("are watchers, poster, reviewers and requested reviewers, by %s", async (type, fields) => {
+    const { owner, poster, watcher, pull } = await makeScene();
+    const [reviewer, asked, pending] = [await make.user(), await make.user(), await make.user()];
+    await makeReview(pull, { reviewerId: reviewer.id });
+    await makeReview(pull, { reviewerId: reviewer.id, state: "comment" });
+    await makeReview(pull, { reviewerId: asked.id, state: "request_review" });
+    await makeReview(pull, { reviewerId: pending.id, state: "pending" });
+    await happen(pull, type, owner, fields);
+    expect(await recipientIds(pull)).toEqual(idsOf(poster, watcher, reviewer, asked));
+    await forget(pull);
+    await makeSubscription(reviewer, pull, false);
+    await happen(pull, type, watcher, fields);
+    expect(await recipientIds(pull)).toEqual(idsOf(poster, asked));
+  });
 
   it("are everybody whom a review or its comments on code mention", async () => {
     const { poster, watcher, pull } = await makeScene();
@@ -116,7 +113,7 @@ describe("who is told of a pull request", () => {
     });
     await makeCodeComment(pull, review, {}, { body: `@${second.name}, this line` });
     await happen(pull, "review.submitted", reviewer, { reviewId: review.id, state: review.state });
-    expect(await toldIds(pull)).toEqual(idsOf(poster, watcher, first, second));
+    expect(await recipientIds(pull)).toEqual(idsOf(poster, watcher, first, second));
     expect(await reasonsOf(pull)).toEqual(["mention", "mention", "subscribed", "subscribed"]);
   });
 
@@ -127,27 +124,27 @@ describe("who is told of a pull request", () => {
     const fields = { reviewerId: reviewer.id, isDismissed: true };
     const { id: reviewId } = await makeReview(pull, fields);
     await happen(pull, "review.dismissed", owner, { reviewId });
-    expect(await toldIds(pull)).toEqual(idsOf(poster, reviewer));
+    expect(await recipientIds(pull)).toEqual(idsOf(poster, reviewer));
     await forget(pull);
     await happen(pull, "review.dismissed", poster, { reviewId });
-    expect(await toldIds(pull)).toEqual(idsOf(reviewer));
+    expect(await recipientIds(pull)).toEqual(idsOf(reviewer));
     await forget(pull);
     await db.update(reviews).set({ isDismissed: false }).where(eq(reviews.id, reviewId));
     await happen(pull, "review.dismissed", owner, { reviewId });
     await db.delete(reviews).where(eq(reviews.id, reviewId));
     await happen(pull, "review.dismissed", owner, { reviewId });
-    expect([await toldIds(pull), await reasonsOf(pull)]).toEqual([[], []]);
+    expect([await recipientIds(pull), await reasonsOf(pull)]).toEqual([[], []]);
   });
 
   it("is the poster, of a merge that somebody else schedules", async () => {
     const { owner, poster, pull } = await makeScene();
     await happen(pull, "pull.merge_scheduled", poster);
-    expect(await toldIds(pull)).toEqual([]);
+    expect(await recipientIds(pull)).toEqual([]);
     await happen(pull, "pull.merge_scheduled", owner);
-    expect(await toldIds(pull)).toEqual(idsOf(poster));
+    expect(await recipientIds(pull)).toEqual(idsOf(poster));
   });
 
-  it("are the user, or the members of the team, who are asked for a review", async () => {
+  it("are the user, or the members of the team, whose review is requested", async () => {
     const { owner, watcher, pull } = await makeScene();
     const [asked, member, stranger] = [await make.user(), await make.user(), await make.user()];
     const org = await make.org([owner]);
@@ -156,20 +153,20 @@ describe("who is told of a pull request", () => {
     await makeReview(pull, { reviewerId: asked.id, state: "request_review" });
     await makeReview(pull, { reviewerId: null, teamId: team.id, state: "request_review" });
     await happen(pull, "pull.review_requested", owner, { userId: asked.id, teamId: null });
-    expect(await toldIds(pull)).toEqual(idsOf(asked));
+    expect(await recipientIds(pull)).toEqual(idsOf(asked));
     expect(await reasonsOf(pull)).toEqual(["review_request"]);
     await forget(pull);
     await happen(pull, "pull.review_requested", owner, { userId: null, teamId: team.id });
-    expect(await toldIds(pull)).toEqual(idsOf(member));
+    expect(await recipientIds(pull)).toEqual(idsOf(member));
     await forget(pull);
     // Taken back meanwhile.
     await happen(pull, "pull.review_requested", owner, { userId: stranger.id, teamId: null });
-    expect(await toldIds(pull)).toEqual([]);
+    expect(await recipientIds(pull)).toEqual([]);
     expect(watcher.id).not.toBe(asked.id);
   });
 
-  // SECURITY: who lost access, or never had it, is told of nothing, however they came among those
-  // concerned.
+  // SECURITY: users who lost access, or never had it, are not notified, whatever made them
+  // candidates.
   it("are not users who may not read pull requests", async () => {
     const { owner, poster, repo, pull } = await makeScene();
     const [reviewer, asked] = [await make.user(), await make.user()];
@@ -183,11 +180,11 @@ describe("who is told of a pull request", () => {
     await happen(pull, "pull.merged", owner, MERGED);
     await happen(pull, "review.submitted", owner, submitted);
     await happen(pull, "pull.review_requested", owner, requested);
-    expect(await toldIds(pull)).toEqual(idsOf(poster));
+    expect(await recipientIds(pull)).toEqual(idsOf(poster));
     await forget(pull);
     await make.collaborator(repo, asked, 1);
     await happen(pull, "pull.review_requested", owner, requested);
-    expect(await toldIds(pull)).toEqual(idsOf(asked));
+    expect(await recipientIds(pull)).toEqual(idsOf(asked));
   });
 
   // SECURITY: nobody but its author knows of a pending review.
@@ -197,14 +194,14 @@ describe("who is told of a pull request", () => {
     await makeCodeComment(pull, review, {}, { body: `@${watcher.name}` });
     const submitted = { reviewId: review.id, state: "comment" };
     await happen(pull, "review.submitted", owner, submitted);
-    expect(await toldIds(pull)).toEqual([]);
+    expect(await recipientIds(pull)).toEqual([]);
     await db.update(reviews).set({ state: "comment" }).where(eq(reviews.id, review.id));
     await happen(pull, "review.submitted", owner, submitted);
-    expect(await toldIds(pull)).toContain(watcher.id);
+    expect(await recipientIds(pull)).toContain(watcher.id);
     await forget(pull);
     await db.delete(reviews).where(eq(reviews.id, review.id));
     await happen(pull, "review.submitted", owner, submitted);
-    expect(await toldIds(pull)).toEqual([]);
+    expect(await recipientIds(pull)).toEqual([]);
   });
 });
 
@@ -241,17 +238,17 @@ describe("the mail of a pull request", () => {
     ["pull.merged", MERGED, "merged the pull request"],
     ["pull.synchronized", MOVED, "pushed to the pull request"],
     ["pull.ready", {}, "marked the pull request as ready for review"],
-  ])("tells of %s", async (type, fields, deed) => {
+  ])("says what happened by %s", async (type, fields, action) => {
     const { owner, watcher, repo, pull } = await makeScene();
     await happen(pull, type, owner, fields);
     const [mail] = await sentTo(watcher);
-    expect(mail?.text).toContain(`${owner.name} ${deed} in ${repo.owner}/${repo.name}#1:`);
+    expect(mail?.text).toContain(`${owner.name} ${action} in ${repo.owner}/${repo.name}#1:`);
     expect(mail?.text).toContain("you watch the repository, take part in the pull request");
     expect(mail?.text).toContain(`${ROOT}/${repo.owner}/${repo.name}/pulls/1\n`);
     expect(mail?.text.includes("some *text*")).toBe(type === "issue.opened");
   });
 
-  it("tells what a review says, and its comments on code", async () => {
+  it("has the text of a review, and its comments on code", async () => {
     const { owner, watcher, pull } = await makeScene();
     const review = await makeReview(pull, { state: "request_changes", body: "Not *yet*" });
     await makeCodeComment(pull, review, {}, { body: "This `line`" });
@@ -263,7 +260,7 @@ describe("the mail of a pull request", () => {
     expect(mail?.html).toContain("<code>line</code>");
   });
 
-  it("tells of a dismissed review, and of a scheduled merge", async () => {
+  it("is sent for a dismissed review, and for a scheduled merge", async () => {
     const { owner, poster, pull } = await makeScene();
     const { id: reviewId } = await makeReview(pull, { reviewerId: owner.id, isDismissed: true });
     await happen(pull, "review.dismissed", owner, { reviewId });
@@ -276,7 +273,7 @@ describe("the mail of a pull request", () => {
     );
   });
 
-  it("tells why a review is asked for", async () => {
+  it("gives the reason of a requested review", async () => {
     const { owner, pull } = await makeScene();
     const asked = await make.user();
     await makeReview(pull, { reviewerId: asked.id, state: "request_review" });

@@ -11,7 +11,7 @@ const plain = (text: string) => findReferences(text, { isMarkdown: false, rootUr
 const markdown = (text: string) => findReferences(text, { isMarkdown: true, rootUrls: [ROOT] });
 
 /** References as `action owner/repo#number +seconds`. */
-const told = ({ issues }: ReturnType<typeof plain>): string[] =>
+const formatted = ({ issues }: ReturnType<typeof plain>): string[] =>
   issues.map(({ repo, number, action, seconds }) =>
     [
       action === "none" ? "" : action,
@@ -65,7 +65,7 @@ describe("references in plain text", () => {
     ["fixes #1 @alice", ["closes #1"]],
     ["", []],
   ])("%j", (text, expected) => {
-    expect(told(plain(text))).toEqual(expected);
+    expect(formatted(plain(text))).toEqual(expected);
   });
 
   it.each([

@@ -68,8 +68,8 @@ const entriesOf = async (issue: Pick<Issue, "id">) =>
 const isClosed = async ({ id }: Pick<Issue, "id">): Promise<boolean> =>
   only(await db.select().from(issues).where(eq(issues.id, id))).isClosed;
 
-/** The closings and reopenings that were told of an issue. */
-const toldOf = async ({ id, repoId }: Issue) =>
+/** The events of an issue that was closed or reopened. */
+const stateEventsOf = async ({ id, repoId }: Issue) =>
   (await db.select().from(events).where(eq(events.repoId, repoId)).orderBy(asc(events.id))).flatMap(
     ({ type, payload, actorId }) =>
       payload["issueId"] === id && /closed|reopened/.test(type)
@@ -112,7 +112,7 @@ describe("commits on the default branch", () => {
     expect(await entriesOf(elsewhere)).toEqual([]);
   });
 
-  it("close and reopen issues, once, and tell of it with the commit", async () => {
+  it("close and reopen issues, once, by an event with the commit", async () => {
     const { owner, repo, issue, base } = await makeWorld();
     const [closing = ""] = await pushMessages(owner, repo, base, [`fixes #${issue.number}\n`]);
     await drawConsequences();
@@ -122,7 +122,7 @@ describe("commits on the default branch", () => {
       ["commit_ref", closing],
       ["close", closing],
     ]);
-    expect(await toldOf(issue)).toEqual([
+    expect(await stateEventsOf(issue)).toEqual([
       { type: "issue.closed", commitOid: closing, actorId: owner.id },
     ]);
     const history = new History();
@@ -136,7 +136,7 @@ describe("commits on the default branch", () => {
     await pushQuietly(owner, repo, [{ ref: MAIN, old: closing, new: reopening }], history.build());
     await drawConsequences();
     expect(await isClosed(issue)).toBe(false);
-    expect(await toldOf(issue)).toHaveLength(2);
+    expect(await stateEventsOf(issue)).toHaveLength(2);
   });
 
   it("refer to issues by their title, as HTML that nobody can inject into", async () => {
@@ -176,7 +176,10 @@ describe("commits on the default branch", () => {
     expect(await isClosed(issue)).toBe(true);
     expect(await isClosed(other)).toBe(true);
     expect(
-      (await toldOf(issue)).map(({ type, commitOid }) => [type, oids.indexOf(String(commitOid))]),
+      (await stateEventsOf(issue)).map(({ type, commitOid }) => [
+        type,
+        oids.indexOf(String(commitOid)),
+      ]),
     ).toEqual([
       ["issue.closed", 0],
       ["issue.reopened", 1],
@@ -285,7 +288,7 @@ describe("commits on other branches", () => {
     await pushQuietly(owner, repo, [{ ref: MAIN, old: base, new: oid }], makeEmptyPack());
     await drawConsequences();
     expect(await isClosed(issue)).toBe(false);
-    expect(await toldOf(issue)).toHaveLength(1);
+    expect(await stateEventsOf(issue)).toHaveLength(1);
   });
 });
 
@@ -387,7 +390,7 @@ describe("a push that refers to issues", () => {
           ["reopen", oids[1]],
         ]);
         expect((await entriesOf(other)).map(([kind]) => kind)).toEqual(["commit_ref", "close"]);
-        expect(await toldOf(issue)).toHaveLength(2);
+        expect(await stateEventsOf(issue)).toHaveLength(2);
         expect(await isClosed(issue)).toBe(false);
         return faults;
       });

@@ -47,11 +47,11 @@ async function makeScene() {
       .select({ total: count() })
       .from(issueLabels)
       .where(eq(issueLabels.labelId, label.id));
-    const [told] = await db
+    const [entries] = await db
       .select({ total: count() })
       .from(timelineEntries)
       .where(eq(timelineEntries.labelId, label.id));
-    return [attached?.total, told?.total];
+    return [attached?.total, entries?.total];
   };
   return { owner, org, repo, label, left };
 }

@@ -163,7 +163,7 @@ async function expectConsistent({ all, both }: Scene): Promise<void> {
 
 describe("exclusive labels", () => {
   it.each(SEEDS)(
-    "stay one of a scope, as the timeline and the counters tell, in any order (seed %i)",
+    "stay one of a scope, also in the timeline and the counters, in any order (seed %i)",
     async (seed) => {
       const random = makeRandom(seed);
       const scene = await makeScene(random);

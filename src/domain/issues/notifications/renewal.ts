@@ -3,10 +3,10 @@ import { sql } from "drizzle-orm";
 import { notifications } from "../../../db/schema/index.ts";
 
 /**
- * What a notification becomes when a later event tells of its subject again. A pinned one stays
- * pinned.
+ * The fields of a notification that a later event of its subject changes: it is unread again. A
+ * pinned one stays pinned.
  */
-export const TOLD_AGAIN = {
+export const RENEWAL = {
   status: sql`case ${notifications.status}
     when 'read' then 'unread'
     else ${notifications.status}
@@ -15,5 +15,5 @@ export const TOLD_AGAIN = {
   updatedAt: sql`excluded.updated_at`,
 };
 
-/** Whether the event is later than the one that a notification tells of. */
+/** Whether an event is later than the last one of a notification. */
 export const isLaterEvent = sql`${notifications.eventId} < excluded.event_id`;
