@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
@@ -188,29 +189,28 @@ function copyStatements(
   { hasTopics, hasWebhooks, hasAvatar, hasLabels, hasBranchRules }: GenerateOptions,
 ) {
   const { db, now } = ctx;
-  const ofTemplate = (column: SQL): SQL => sql`(
-    select ${column}
-    from ${repositories} t
-    where t.id = ${templateId}
+  const template = alias(repositories, "template");
+  const ofTemplate = (column: SQLiteColumn): SQL => sql`(
+    select ${column} from ${repositories} ${template} where ${template.id} = ${templateId}
   )`;
   const isThis = sql`${repositories.id} = ${repoId}`;
   const topics = [
     insertSelect(
       db,
       repositoryTopics,
-      { repoId, topicId: repositoryTopics.topicId, visibility: sql`r.visibility` },
+      { repoId, topicId: repositoryTopics.topicId, visibility: repositories.visibility },
       sql`
         from ${repositoryTopics}
-        join ${repositories} r on r.id = ${repoId}
+        join ${repositories} on ${repositories.id} = ${repoId}
         where ${repositoryTopics.repoId} = ${templateId}`,
     ),
     db
       .update(repositories)
-      .set({ topics: ofTemplate(sql`t.topics`) })
+      .set({ topics: ofTemplate(template.topics) })
       .where(isThis),
   ];
   const isInUse = and(
-    sql`${avatarImages.hash} = ${ofTemplate(sql`t.avatar_hash`)}`,
+    sql`${avatarImages.hash} = ${ofTemplate(template.avatarHash)}`,
     isNull(avatarImages.expiresAt),
   );
   // The template may just have lost its avatar: then there is no image to refer to.

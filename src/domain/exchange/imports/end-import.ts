@@ -34,7 +34,7 @@ export const setOrigin = ({ db }: Ctx, repoId: number, state: ImportState, isCha
 
 /** Whether the import has this state now. */
 const hasState = (importId: number, state: ImportState): SQL => sql`exists (
-  select 1 from ${imports} i where i.id = ${importId} and i.state = ${state}
+  select 1 from ${imports} where ${imports.id} = ${importId} and ${imports.state} = ${state}
 )`;
 
 /**
@@ -98,8 +98,9 @@ export async function finishImport(job: ImportJob): Promise<void> {
   // their project in.
   const isArchived = file !== undefined && (await job.source.reader?.readProject())?.isArchived;
   await job.commit(
-    [
-      ctx.db
+    {},
+    {
+      ended: ctx.db
         .update(imports)
         .set({
           state: "done",
@@ -109,16 +110,16 @@ export async function finishImport(job: ImportJob): Promise<void> {
           ...(!isKept && { sealedPassword: null, username: "" }),
         })
         .where(eq(imports.id, row.id)),
-      ...(file ? [expireExportFile(ctx, file.uuid, isDone)] : []),
-      ...(isArchived
+      file: file ? [expireExportFile(ctx, file.uuid, isDone)] : [],
+      archived: isArchived
         ? [
             ctx.db
               .update(repositories)
               .set({ archivedAt: now })
               .where(and(eq(repositories.id, repoId), isDone)),
           ]
-        : []),
-      ...(isShown
+        : [],
+      shown: isShown
         ? [
             recordIfChanged(ctx, { type: "migration.finished", repoId, ownerId }),
             ctx.db
@@ -146,9 +147,8 @@ export async function finishImport(job: ImportJob): Promise<void> {
               ),
             setOrigin(ctx, repoId, "done", isDone),
           ]
-        : []),
-    ],
-    {},
+        : [],
+    },
   );
   job.row = { ...job.row, state: "done" };
 }

@@ -1,10 +1,11 @@
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { accountActor } from "../../../auth/actor.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import { seal, unseal } from "../../../auth/seal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Import, imports, repositories, users } from "../../../db/schema/index.ts";
 import { StepAnswers } from "../../../forges/step-answers.ts";
 import { canSeeSecrets } from "../../../outgoing/redirect.ts";
@@ -58,22 +59,24 @@ export async function findImportToAdvance(
   ctx: Ctx,
   importId: number,
 ): Promise<OpenedImport | undefined> {
-  const [[row], [doer], answers] = await ctx.db.batch([
-    ctx.db.select().from(imports).where(eq(imports.id, importId)),
-    ctx.db
+  const { found, doers, answers } = await batch(ctx.db, {
+    found: ctx.db.select().from(imports).where(eq(imports.id, importId)),
+    doers: ctx.db
       .select({ user: users })
       .from(users)
       .innerJoin(imports, eq(imports.doerId, users.id))
       .where(eq(imports.id, importId)),
-    selectAnswers(ctx.db, importId),
-  ]);
+    answers: selectAnswers(ctx.db, importId),
+  });
+  const [row] = found;
   if (!row) return undefined;
+  const [doer] = doers;
   const actor = doer ? accountActor(doer.user) : { ...ctx.actor };
-  const [found] = await selectRepositories(ctx.db, callerSql(actor)).where(
-    and(eq(repositories.id, row.repoId)),
+  const [repository] = await selectRepositories(ctx.db, callerSql(actor)).where(
+    eq(repositories.id, row.repoId),
   );
-  if (!found) return undefined;
-  const repo = toRepositoryContext(actor, found);
+  if (!repository) return undefined;
+  const repo = toRepositoryContext(actor, repository);
   // The public URL of the service is not known to jobs, unless the configuration has it.
   const publicUrl = ctx.config.publicUrl || row.rootUrl;
   return {

@@ -4,6 +4,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { ANONYMOUS } from "../../../auth/actor.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import {
   type PullMirror,
@@ -112,11 +113,11 @@ async function openMirror<M extends Mirror>(
   { table, isOne }: MirrorKind<M>,
   id: number,
 ): Promise<(OpenMirror<M> & { isApproved: boolean }) | undefined> {
-  const [[row], [found]] = await ctx.db.batch([
-    selectRepositories(ctx.db, callerSql(ANONYMOUS)).where(
-      sql`${repositories.id} = (select repo_id from ${table} where ${isOne(id)})`,
+  const { rows, mirrors } = await batch(ctx.db, {
+    rows: selectRepositories(ctx.db, callerSql(ANONYMOUS)).where(
+      sql`${repositories.id} = (select ${table.repoId} from ${table} where ${isOne(id)})`,
     ),
-    ctx.db
+    mirrors: ctx.db
       .select({
         mirror: columnsOf(table as typeof pullMirrors, "m"),
         isApproved: sql<number>`${isMirrorApproved(table)}`.as("is_approved"),
@@ -124,7 +125,9 @@ async function openMirror<M extends Mirror>(
       .from(table as typeof pullMirrors)
       .innerJoin(repositories, eq(repositories.id, table.repoId))
       .where(isOne(id)),
-  ]);
+  });
+  const [row] = rows;
+  const [found] = mirrors;
   if (!row || !found) return undefined;
   return {
     mirror: found.mirror as M,

@@ -34,7 +34,7 @@ export async function importGit(job: ImportJob): Promise<void> {
     job.note(`${ref} was left out: ${reason}`);
   }
   const numbering = wishes.numbering ?? project?.numbering;
-  await job.commit([], {
+  await job.commit({
     ...job.nextStage(),
     progress: job.counted(fetched.updates.length),
     ...(numbering !== undefined && { wishes: { ...wishes, numbering } }),

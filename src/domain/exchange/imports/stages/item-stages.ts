@@ -43,7 +43,7 @@ const stageOf =
   async (job) => {
     const { reader } = job.source;
     if (!reader || !isWanted(job)) {
-      await job.commit([], job.nextStage());
+      await job.commit(job.nextStage());
       return;
     }
     const { since } = job.row.wishes;
@@ -55,11 +55,10 @@ const stageOf =
     for (const sentence of page.leftOut ?? []) job.note(sentence);
     const parts = await take(job, page.items);
     // Where the import goes on is stored with the last part: all of them may be repeated.
-    const last = parts.at(-1) ?? [];
-    for (const part of parts.slice(0, -1)) await job.commit(part, {});
+    for (const part of parts.slice(0, -1)) await job.commit({}, { items: part });
     const progress = job.counted(page.items.length, page.total);
     const at = page.next === undefined ? job.nextStage() : { cursor: page.next };
-    await job.commit(last, { ...at, progress });
+    await job.commit({ ...at, progress }, { items: parts.at(-1) ?? [] });
   };
 
 const wants =

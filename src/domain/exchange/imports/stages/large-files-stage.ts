@@ -43,7 +43,7 @@ export async function importLargeFiles(job: ImportJob): Promise<void> {
   const { ctx, repo, row } = job;
   const { wishes } = row;
   if (!wishes.withLargeFiles || !ctx.config.isLfsOn) {
-    await job.commit([], job.nextStage());
+    await job.commit(job.nextStage());
     return;
   }
   const stored = ctx.git.repository(repo.row);
@@ -68,7 +68,7 @@ export async function importLargeFiles(job: ImportJob): Promise<void> {
   // Of a file that may come another time, the pack is looked through again.
   const isWhole = begun !== undefined && !taking.mayComeLater;
   const packs = isDone ? { done: isWhole ? begun : done } : { done, ...(isWhole && { begun }) };
-  await job.commit([], {
+  await job.commit({
     ...(isDone ? job.nextStage() : { cursor: last }),
     progress: job.counted(pointers.size - taking.leftOutCount),
     wishes: { ...wishes, largeFilePacks: packs },

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, min, notExists, sql } from "drizzle-orm";
 
 import { insertSelect } from "../../../../db/insert-select.ts";
 import { labels, milestones } from "../../../../db/schema/index.ts";
@@ -7,6 +7,7 @@ import type { ImportJob } from "../import-job.ts";
 import {
   digestOf,
   field,
+  freshItem,
   freshItems,
   reserveIds,
   settleItems,
@@ -38,16 +39,21 @@ export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
   const { ctx, repoId } = job;
   const rows = withoutRepeats(items);
   if (rows.length === 0) return [];
-  const present = sql`(
-    select min(l.id) from labels l where l.repo_id = ${repoId} and l.name = ${field("name")}
-  )`;
+  const present = sql`${ctx.db
+    .select({ id: min(labels.id) })
+    .from(labels)
+    .where(and(eq(labels.repoId, repoId), eq(labels.name, field("name"))))}`;
+  const isStored = ctx.db
+    .select({ id: labels.id })
+    .from(labels)
+    .where(eq(labels.id, freshItem.localId));
   return [
-    reserveIds(job, "label", "labels", rows, { present }),
+    reserveIds(job, "label", labels, rows, { present }),
     insertSelect(
       ctx.db,
       labels,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
         name: field("name"),
         color: field("color"),
@@ -59,7 +65,7 @@ export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
       },
       sql`
         ${freshItems(job, "label", rows)}
-        where not exists (select 1 from labels l where l.id = fresh.local_id)
+        where ${notExists(isStored)}
         order by item.key`,
     ),
     settleItems(job, "label", rows),
@@ -92,12 +98,12 @@ export function takeMilestones(job: ImportJob, items: readonly MilestoneRow[]) {
   const rows = withoutRepeats(items);
   if (rows.length === 0) return [];
   return [
-    reserveIds(job, "milestone", "milestones", rows),
+    reserveIds(job, "milestone", milestones, rows),
     insertSelect(
       ctx.db,
       milestones,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
         title: field("title"),
         description: field("description"),

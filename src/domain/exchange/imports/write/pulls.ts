@@ -11,7 +11,7 @@ import { findRef, type RepositorySnapshot } from "../../../code/git/open-snapsho
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import { accountOf } from "./authors.ts";
 import { issueStatements, toIssueRow } from "./issues.ts";
-import { field, freshItems, settleItems } from "./page.ts";
+import { field, freshItem, freshItems, settleItems } from "./page.ts";
 
 const OID = /^[0-9a-f]{40}$/;
 const BRANCH_LENGTH_MAX = 500;
@@ -114,7 +114,7 @@ export function takePulls(job: ImportJob, rows: readonly PullRow[]): BatchItem<"
       ctx.db,
       pulls,
       {
-        issueId: sql`fresh.local_id`,
+        issueId: freshItem.localId,
         repoId,
         flow: field("flow"),
         // Heads of other repositories, and of those that are gone, are kept in this one.

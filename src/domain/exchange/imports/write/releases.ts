@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, notExists, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { insertSelect } from "../../../../db/insert-select.ts";
@@ -9,6 +9,7 @@ import { toAuthor } from "./authors.ts";
 import {
   digestOf,
   field,
+  freshItem,
   freshItems,
   reserveIds,
   settleItems,
@@ -53,17 +54,19 @@ export function releaseStatements(
   const rows = withoutRepeats([...byTag.values()]);
   if (rows.length === 0) return [];
   const { ctx, repoId } = job;
-  const isTaken = sql`not exists (
-    select 1 from releases r
-    where r.repo_id = ${repoId} and r.lower_tag_name = ${field("lowerTagName")}
-  )`;
+  const isTaken = notExists(
+    ctx.db
+      .select({ id: releases.id })
+      .from(releases)
+      .where(and(eq(releases.repoId, repoId), eq(releases.lowerTagName, field("lowerTagName")))),
+  );
   return [
-    reserveIds(job, "release", "releases", rows, { isTaken }),
+    reserveIds(job, "release", releases, rows, { isTaken }),
     insertSelect(
       ctx.db,
       releases,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
         tagName: field("tagName"),
         lowerTagName: field("lowerTagName"),

@@ -1,7 +1,9 @@
-import { sql } from "drizzle-orm";
+import { and, ne, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import {
+  type ForeignItem,
+  foreignItems,
   issueAssignees,
   issueLabels,
   issues,
@@ -11,13 +13,11 @@ import {
   releases,
   timelineEntries,
 } from "../../../../db/schema/index.ts";
-import type { ForeignItem } from "../../../../db/schema/index.ts";
-import type { SQL } from "drizzle-orm";
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import type { CommentRow } from "./comments.ts";
-import { belongingStatements, type IssueRow } from "./issues.ts";
+import { belongingStatements, type IssueRow, milestoneIdOf } from "./issues.ts";
 import type { LabelRow, MilestoneRow } from "./labels.ts";
-import { field, localIdOf, type PageRow, rowsOf } from "./page.ts";
+import { field, freshItem, isFreshItem, type PageRow, rowsOf } from "./page.ts";
 import type { PullRow } from "./pulls.ts";
 import type { ReleaseRow } from "./releases.ts";
 
@@ -32,7 +32,7 @@ const isInStep = ({ row }: ImportJob): boolean => row.wishes.since !== undefined
 
 /**
  * The clauses over the items of a page that were taken before and have changed there since, as
- * `item` and `fresh`.
+ * `item` and `freshItem`.
  */
 const changedItems = (
   { repoId }: ImportJob,
@@ -40,13 +40,14 @@ const changedItems = (
   rows: readonly PageRow[],
 ): SQL => sql`
   from ${rowsOf(rows)}
-  join foreign_items fresh
-    on fresh.repo_id = ${repoId} and fresh.kind = ${kind}
-      and fresh.foreign_id = ${field("foreignId")} and fresh.revision <> ${field("revision")}`;
+  join ${foreignItems} ${freshItem}
+    on ${and(isFreshItem(repoId, kind), ne(freshItem.revision, field("revision")))}`;
 
 /** The same as a table expression of an `update … from`. */
 const changedTable = (job: ImportJob, kind: ForeignItem["kind"], rows: readonly PageRow[]) =>
-  sql`(select item.value as value, fresh.local_id as id ${changedItems(job, kind, rows)}) item`;
+  sql`(
+    select item.value as value, ${freshItem.localId} as id ${changedItems(job, kind, rows)}
+  ) item`;
 
 /** The statements that bring labels in step. They precede those that take the page. */
 export function labelUpdates(job: ImportJob, rows: readonly LabelRow[]): Statements {
@@ -98,7 +99,7 @@ export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Stateme
   const { ctx, repoId } = job;
   const changed = changedItems(job, "issue", rows);
   const isChanged = (issueId: unknown): SQL =>
-    sql`${issueId} in (select fresh.local_id ${changed})`;
+    sql`${issueId} in (select ${freshItem.localId} ${changed})`;
   return [
     ctx.db.delete(issueLabels).where(isChanged(issueLabels.issueId)),
     ctx.db.delete(issueAssignees).where(isChanged(issueAssignees.issueId)),
@@ -112,11 +113,7 @@ export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Stateme
         isClosed: field("isClosed"),
         closedAt: field("closedAt"),
         isLocked: field("isLocked"),
-        milestoneId: sql`(
-          select m.id from milestones m
-          where m.id = ${localIdOf(job, "milestone", field("milestoneId"))}
-            and m.repo_id = ${repoId}
-        )`,
+        milestoneId: milestoneIdOf(job),
         deadlineAt: field("deadlineAt"),
         updatedAt: field("updatedAt"),
       })
