@@ -15,7 +15,7 @@ import { dispatchEvents } from "../../src/domain/exchange/webhooks/dispatch/disp
 import { requeueDue } from "../../src/domain/exchange/webhooks/delivery/requeue-due.ts";
 import { purgeGrants } from "../../src/domain/people/oauth/purge-grants.ts";
 import { removeLooseFiles } from "../../src/domain/code/lfs/remove-loose-files.ts";
-import { pushOf, tell } from "../support/activities.ts";
+import { pushOf, recordEvent } from "../support/activities.ts";
 import { Browser } from "../support/browser.ts";
 import type { Sending } from "../support/call.ts";
 import { History } from "../support/commits.ts";
@@ -208,7 +208,7 @@ describe("no growing table is scanned", () => {
     // A time in the future, after every dispatch that the queue makes by itself.
     const now = Date.now() + 1_000_000_000;
     const { id } = await makeHook({ level: "repository", approverId: user.id, repoId: repo.id });
-    await tell(repo, user, "repository.pushed", pushOf("refs/heads/main"), now, now);
+    await recordEvent(repo, user, "repository.pushed", pushOf("refs/heads/main"), now, now);
     sent.length = 0;
     const ctx = systemCtx({ DB: listening }, now);
     await dispatchEvents(ctx);
@@ -303,8 +303,8 @@ describe("no growing table is scanned", () => {
     const issue = await makeIssue(repo);
     const comment = await makeComment(issue);
     const of = { issueId: issue.id, number: issue.number, isPull: false };
-    await tell(repo, user, "issue.labeled", { ...of, added: [1], removed: [2] }, now, now);
-    await tell(repo, user, "comment.created", { ...of, commentId: comment.id }, now, now);
+    await recordEvent(repo, user, "issue.labeled", { ...of, added: [1], removed: [2] }, now, now);
+    await recordEvent(repo, user, "comment.created", { ...of, commentId: comment.id }, now, now);
     sent.length = 0;
     await dispatchEvents(systemCtx({ DB: listening }, now));
     const name = `${repo.owner}/${repo.name}`;

@@ -140,7 +140,7 @@ const isAdministrative = sql`(
   or ${events.type} like 'hook.%' or ${events.type} like 'mirror.%'
   or ${events.type} like 'push_mirror.%' or ${events.type} like 'collaborator.%'
 )`;
-/** Of a deleted repository, only the deletion is listed. */
+/** The deletion is the only event that is listed of a deleted repository. */
 const isDeletionListed = sql`(
   ${repositories.id} is null and ${events.type} = 'repository.deleted'
 )`;
@@ -160,7 +160,7 @@ interface Stream {
   readonly id: Params<{ id: number }>["id"];
 }
 
-/** Who reads which part of a stream, as arguments of its queries. */
+/** The reader and the page of a stream, as arguments of its queries. */
 interface EventPage extends Cursor {
   readonly reader: EventReader;
 }

@@ -30,7 +30,7 @@ export type ReadExportPage<K extends ForeignKind> = (
   after: number,
 ) => Promise<ExportPage<ForeignItems[K]>>;
 
-/** What a row says of its author: an account here, or the one from which it once came. */
+/** The author of a row: an account here, or the one elsewhere that it was imported from. */
 interface Authored {
   readonly posterId: number | null;
   readonly posterName: string | null;

@@ -29,8 +29,8 @@ import {
 import { exportComments, exportIssues, exportPulls } from "./issue-rows.ts";
 
 /**
- * Those of the repository, and those of its organization that its issues have: elsewhere they are
- * the repository's.
+ * Exports the labels of the repository, and those of its organization that its issues have: an
+ * import makes both labels of the repository.
  */
 const exportLabels: ReadExportPage<"labels"> = async ({ db }, { row }, after) => {
   const own = db.select({ id: labels.id }).from(labels).where(eq(labels.repoId, row.id));

@@ -74,35 +74,35 @@ export async function generateRepository(
   ctx: Ctx,
   template: RepositoryContext,
   creation: CreationContext,
-  wanted: GenerateOptions,
+  options: GenerateOptions,
 ): Promise<RepositoryContext> {
   const { row: source } = template;
   if (!source.isTemplate) throw invalid("this is not a template repo");
-  checkRepositoryName(wanted.name);
-  const defaultBranch = wanted.defaultBranch || source.defaultBranch;
+  checkRepositoryName(options.name);
+  const defaultBranch = options.defaultBranch || source.defaultBranch;
   checkBranchName(defaultBranch, "default_branch");
-  refuseNarrowToken(ctx, wanted.isPrivate || creation.owner.visibility !== "public");
-  if (wanted.hasWebhooks) requireHookAccess(ctx, template);
-  if (wanted.hasLabels && !isLabelReader(template)) {
+  refuseNarrowToken(ctx, options.isPrivate || creation.owner.visibility !== "public");
+  if (options.hasWebhooks) requireHookAccess(ctx, template);
+  if (options.hasLabels && !isLabelReader(template)) {
     throw forbidden("you may not see the labels of the template");
   }
 
-  const content = wanted.hasContent
-    ? await readTemplate(ctx, template, creation, wanted)
+  const content = options.hasContent
+    ? await readTemplate(ctx, template, creation, options)
     : undefined;
   const objectName = crypto.randomUUID();
   const columns = {
     objectName,
     networkName: objectName,
-    name: wanted.name,
-    description: wanted.description,
-    isPrivate: wanted.isPrivate,
+    name: options.name,
+    description: options.description,
+    isPrivate: options.isPrivate,
     defaultBranch,
   };
   const created = await insertRepository(ctx, creation, columns, {
-    toMore: (repo) => copyStatements(ctx, source.id, newRepositoryId(repo), wanted),
+    toMore: (repo) => copyStatements(ctx, source.id, newRepositoryId(repo), options),
   });
-  const repo = withCopied(created, template, wanted);
+  const repo = withCopied(created, template, options);
   if (!content) return repo;
   try {
     await copyLargeFiles(ctx, source, repo.row, content.largeFiles);

@@ -52,7 +52,7 @@ export async function waitWithImport(
     .update(imports)
     .set({ ...change, state, leasedUntil: 0 })
     .where(lease.isHeld);
-  const isShown = row.wishes.since === undefined;
+  const isShown = row.options.since === undefined;
   const [first, ...rest] = [...storeAnswers(ctx.db, answers, lease.isHeld), update];
   await ctx.db.batch([
     first ?? update,
@@ -68,7 +68,7 @@ export async function endImport(
   reason: string,
 ): Promise<void> {
   const { id: repoId, ownerId } = repo.row;
-  const isShown = row.wishes.since === undefined;
+  const isShown = row.options.since === undefined;
   await ctx.db.batch([
     ctx.db
       .update(imports)
@@ -89,13 +89,13 @@ export async function finishImport(job: ImportJob): Promise<void> {
   const { ctx, repo, row } = job;
   const { id: repoId, ownerId } = repo.row;
   const now = Date.now();
-  const isShown = row.wishes.since === undefined;
+  const isShown = row.options.since === undefined;
   const isDone = hasState(row.id, "done");
   // A mirror with parts goes on with its credentials.
-  const isKept = repo.row.isMirror && row.wishes.parts.length > 0;
-  const { file } = row.wishes;
-  // Of an export, what nobody changes any more; other services tell the state that others left
-  // their project in.
+  const isKept = repo.row.isMirror && row.options.parts.length > 0;
+  const { file } = row.options;
+  // Only exports of this service archive the repository: elsewhere a project may have been archived
+  // because it moves here.
   const isArchived = file !== undefined && (await job.source.reader?.readProject())?.isArchived;
   await job.commit(
     {},

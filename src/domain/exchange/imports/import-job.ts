@@ -42,11 +42,11 @@ export class LeaseLost extends Error {
 }
 
 /** The columns that a step changes. */
-type Change = Partial<Pick<Import, "stage" | "cursor" | "progress" | "wishes">>;
+type Change = Partial<Pick<Import, "stage" | "cursor" | "progress" | "options">>;
 
 /**
- * What one message may use of what the platform grants an invocation: 1,000 statements of D1, and
- * 10,000 calls of all kinds. A step that has begun goes on.
+ * The share of one message in the platform's limits of an invocation: 1,000 statements of D1, and
+ * 10,000 calls of all kinds. A step that has begun may exceed it.
  */
 const STATEMENTS_MAX = 500;
 const REQUESTS_MAX = 1000;
@@ -67,7 +67,7 @@ export class ImportJob {
   source: ImportSource;
   readonly lease: JobLease;
   row: Import;
-  /** What the forge has answered to the present step. */
+  /** The forge's answers to the present step. */
   readonly answers: StepAnswers;
   /** Whether this job has got any further. */
   hasAdvanced = false;
@@ -178,7 +178,7 @@ export class ImportJob {
     };
   }
 
-  /** What leads to the next stage. */
+  /** The change that begins the next stage. */
   nextStage(): { stage: ImportStage; cursor: null } {
     const at = IMPORT_STAGES.indexOf(this.row.stage);
     return { stage: IMPORT_STAGES[at + 1] ?? "finish", cursor: null };
@@ -188,9 +188,9 @@ export class ImportJob {
     return this.repo.row.id;
   }
 
-  /** Whether a part besides git is wanted. */
-  wants(part: Import["wishes"]["parts"][number]): boolean {
-    return this.row.wishes.parts.includes(part);
+  /** Whether the import includes a part besides git. */
+  includes(part: Import["options"]["parts"][number]): boolean {
+    return this.row.options.parts.includes(part);
   }
 }
 

@@ -41,7 +41,7 @@ export interface OpenedImport {
   readonly ctx: Ctx;
   readonly repo: RepositoryContext;
   readonly row: Import;
-  /** What was answered to its present step before. */
+  /** The stored answers to its present step. */
   readonly answers: StepAnswers;
   /** Whether that account may still administer the repository. */
   readonly isPermitted: boolean;
@@ -108,7 +108,7 @@ export async function openSource(
   const { address, username, service } = row;
   const remote = { url: address, username, password };
   const isToken = password !== "" && (username === TOKEN_USER || username === "");
-  // What the forges answer takes long to describe, and few Workers ever ask one.
+  // The schemas of forges take long to build, and few Workers need them.
   const { openForge } = await import("../../../forges/open-forge.ts");
   return {
     remote: openRemote(ctx, remote),
@@ -119,7 +119,7 @@ export async function openSource(
             service,
             { outgoing: ctx.outgoing, now: Date.now, answers },
             { url: address, username: isToken ? "" : username, password },
-            row.wishes.numbering,
+            row.options.numbering,
           ),
     authorizationFor(url) {
       const target = URL.parse(url);

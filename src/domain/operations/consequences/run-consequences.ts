@@ -373,7 +373,7 @@ async function release({ db }: Ctx, budget: WorkBudget, works: readonly Work[]):
 const toTokens = (rows: readonly EventRow[]): string =>
   JSON.stringify(rows.map(({ id, consequencesAt: at }) => ({ id, at })));
 
-/** The condition for those of the given events that no other call has leased since. */
+/** The condition for the given events that no other call has leased since. */
 const areStillLeased = (leased: SQL): SQL => sql`(${events.id}, ${events.consequencesAt}) in (
   select value ->> 'id', value ->> 'at' from json_each(${leased})
 )`;

@@ -16,8 +16,9 @@ const STEP_ROWS_MAX = 5000;
 /**
  * Deletes an organization with its teams, memberships, webhooks and former names.
  *
- * The row and what refers to it are one batch. Before it, a large organization loses its members in
- * steps, owners excepted: whoever finds it half done can delete it again.
+ * The row and the rows that refer to it are deleted in one batch. Before it, the members of a large
+ * organization are deleted in steps, except its owners: after an interruption they can repeat the
+ * deletion.
  *
  * @throws Failure `invalid` while it owns repositories or packages, `not_found` if another request
  *   has deleted it.

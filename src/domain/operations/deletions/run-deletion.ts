@@ -47,9 +47,7 @@ interface StepsLeft {
   left: number;
 }
 
-/**
- * What a run came to: the account is gone, is kept after all, or has steps left for another run.
- */
+/** The result of a run: the account is deleted, is kept after all, or needs another run. */
 type Outcome = "deleted" | "cancelled" | "unfinished";
 
 type Deletion = typeof accountDeletions.$inferSelect;
@@ -190,7 +188,7 @@ async function leaveOrganization(ctx: Ctx, { id: userId }: User, orgId: number):
 }
 
 /**
- * Deletes rows of tables in which an account may have very many. What is left goes with the
+ * Deletes rows of tables in which an account may have very many. The last ones are deleted with the
  * account.
  *
  * @returns Whether there may be more.

@@ -30,7 +30,7 @@ const published = (release: Release, by: Pick<User, "id">): RecordedEvent => {
   return { id: lastEventId, actorId: by.id, createdAt: NOW, event };
 };
 
-async function tell(event: RecordedEvent, now = NOW): Promise<void> {
+async function recordEvent(event: RecordedEvent, now = NOW): Promise<void> {
   const budget = new WorkBudget(now, { ms: 60_000, statements: 1000 });
   let state: unknown;
   do state = await notifyRelease.handle(systemCtx({}, now), event, budget, state);
@@ -55,7 +55,7 @@ describe("a published release", () => {
   it("is told to watchers, once, and not to its publisher", async () => {
     const { doer, watcher, repo, release } = await makeScene();
     const event = published(release, doer);
-    await tell(event);
+    await recordEvent(event);
     expect(await toldOf(release)).toEqual([{ userId: watcher.id, status: "unread" }]);
     const { body } = await call("GET", "/notifications?subject-type=release", { as: watcher });
     expect(body).toMatchObject([
@@ -77,10 +77,10 @@ describe("a published release", () => {
       .update(notifications)
       .set({ status: "read" })
       .where(eq(notifications.releaseId, release.id));
-    await tell(event);
+    await recordEvent(event);
     expect(await toldOf(release)).toEqual([{ userId: watcher.id, status: "read" }]);
     // Published again.
-    await tell(published(release, doer));
+    await recordEvent(published(release, doer));
     expect(await toldOf(release)).toEqual([{ userId: watcher.id, status: "unread" }]);
   });
 
@@ -103,14 +103,14 @@ describe("a published release", () => {
       } else {
         await db.update(releases).set({ isDraft: true }).where(eq(releases.id, release.id));
       }
-      await tell(published(release, doer));
+      await recordEvent(published(release, doer));
       expect(await toldOf(release)).toEqual([]);
     },
   );
 
   it("takes its notifications along when it is deleted", async () => {
     const { owner, doer, repo, release } = await makeScene();
-    await tell(published(release, doer));
+    await recordEvent(published(release, doer));
     const path = `/repos/${repo.owner}/${repo.name}/releases/${release.id}`;
     expect(await call("DELETE", path, { as: owner })).toMatchObject({ status: 204 });
     expect(await toldOf(release)).toEqual([]);
@@ -120,7 +120,7 @@ describe("a published release", () => {
   it("takes its notifications along when it is a draft again by then", async () => {
     const { owner, doer, watcher, repo, release } = await makeScene();
     const other = await makeRelease(repo, { title: "Two" });
-    for (const each of [release, other]) await tell(published(each, doer));
+    for (const each of [release, other]) await recordEvent(published(each, doer));
     await db.update(releases).set({ isDraft: true }).where(eq(releases.id, release.id));
     const path = `/repos/${repo.owner}/${repo.name}/releases/${release.id}`;
     expect(await call("DELETE", path, { as: doer })).toMatchObject({ status: 403 });

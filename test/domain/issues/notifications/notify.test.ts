@@ -45,7 +45,10 @@ const recorded = (issue: Issue, { type, by, ...fields }: Happened): RecordedEven
 };
 
 /** Draws all steps of an event, and returns their number. */
-async function tell(event: RecordedEvent, { now = NOW, settings = {} } = {}): Promise<number> {
+async function recordEvent(
+  event: RecordedEvent,
+  { now = NOW, settings = {} } = {},
+): Promise<number> {
   const ctx = systemCtx({}, now, { ROOT_URL: "https://forge.example", ...settings });
   const budget = new WorkBudget(now, { ms: 60_000, statements: 1000 });
   let state: unknown;
@@ -114,7 +117,7 @@ describe("who is told of a comment", () => {
     await makeComment(issue, { posterId: commenter.id });
     const text = `@${mentioned.name.toUpperCase()} and @${watcher.name}, not \`@${stranger.name}\``;
     const { event, id } = await commentBy(issue, doer, text);
-    await tell(event);
+    await recordEvent(event);
     expect(await toldIds(issue)).toEqual(
       idsOf(watcher, subscriber, assignee, commenter, mentioned, poster),
     );
@@ -137,7 +140,7 @@ describe("who is told of a comment", () => {
     for (const user of [doer, gone, inactive, prohibited]) await makeWatch(user, repo);
     await makeSubscription(gone, issue, false);
     const names = [doer, inactive, prohibited].map(({ name }) => `@${name}`).join(" ");
-    await tell((await commentBy(issue, doer, names)).event);
+    await recordEvent((await commentBy(issue, doer, names)).event);
     expect(await toldIds(issue)).toEqual([]);
   });
 
@@ -146,7 +149,7 @@ describe("who is told of a comment", () => {
     const { issue, doer } = await makeScene();
     const gone = await make.user();
     await makeSubscription(gone, issue, false);
-    await tell((await commentBy(issue, doer, `@${gone.name}`)).event);
+    await recordEvent((await commentBy(issue, doer, `@${gone.name}`)).event);
     expect(await toldIds(issue)).toEqual([gone.id]);
   });
 
@@ -157,9 +160,9 @@ describe("who is told of a comment", () => {
     for (const { id: blockedId } of [pest, admin]) {
       await db.insert(blocks).values({ blockerId: watcher.id, blockedId, createdAt: 1000 });
     }
-    await tell((await commentBy(issue, pest, `@${watcher.name}`)).event);
+    await recordEvent((await commentBy(issue, pest, `@${watcher.name}`)).event);
     expect(await toldIds(issue)).not.toContain(watcher.id);
-    await tell((await commentBy(issue, admin)).event);
+    await recordEvent((await commentBy(issue, admin)).event);
     expect(await toldIds(issue)).toContain(watcher.id);
   });
 
@@ -181,7 +184,7 @@ describe("who is told of a comment", () => {
     await assign(issue, outsider);
     await makeComment(issue, { posterId: outsider.id });
     const { event } = await commentBy(issue, owner, `@${mentioned.name}`);
-    await tell(event, { settings: MAIL_SETTINGS });
+    await recordEvent(event, { settings: MAIL_SETTINGS });
     expect(await toldIds(issue)).toEqual(idsOf(reader, admin));
     expect((await mailedFor(issue)).map(({ userId }) => userId)).toEqual(idsOf(reader, admin));
     expect(doer.id).not.toBe(0);
@@ -191,7 +194,7 @@ describe("who is told of a comment", () => {
     const { owner, repo, doer, issue } = await makeScene({ hasIssues: false });
     const watcher = await make.user();
     for (const user of [owner, watcher]) await makeWatch(user, repo);
-    await tell((await commentBy(issue, doer)).event);
+    await recordEvent((await commentBy(issue, doer)).event);
     expect(await toldIds(issue)).toEqual([owner.id]);
   });
 
@@ -210,7 +213,7 @@ describe("who is told of a comment", () => {
     await make.member(org, apart, stranger);
     await make.member(other, foreign, outsider);
     const text = `@${org.name}/builders @${other.name}/builders @${org.name}/unknown`;
-    await tell((await commentBy(issue, doer, text)).event, { settings: MAIL_SETTINGS });
+    await recordEvent((await commentBy(issue, doer, text)).event, { settings: MAIL_SETTINGS });
     expect(await toldIds(issue)).toEqual([member.id]);
     expect(await mailedFor(issue)).toEqual([{ userId: member.id, reason: "mention" }]);
   });
@@ -220,11 +223,11 @@ describe("who is told of a comment", () => {
     await makeWatch(await make.user(), repo);
     const { event, id } = await commentBy(issue, doer);
     await db.run(sql`delete from timeline_entries where id = ${id}`);
-    await tell(event);
+    await recordEvent(event);
     expect(await toldIds(issue)).toEqual([]);
     const opened = recorded(issue, { type: "issue.opened", by: doer });
     await db.run(sql`delete from issues where id = ${issue.id}`);
-    expect(await tell(opened)).toBe(1);
+    expect(await recordEvent(opened)).toBe(1);
   });
 });
 
@@ -235,7 +238,7 @@ describe("the kinds of events", () => {
       const { repo, doer, issue } = await makeScene();
       const [watcher, someone] = [await make.user(), await make.user()];
       await makeWatch(watcher, repo);
-      await tell(recorded(issue, { type, by: someone }));
+      await recordEvent(recorded(issue, { type, by: someone }));
       expect(await toldIds(issue)).toEqual(idsOf(watcher, doer));
     },
   );
@@ -244,7 +247,7 @@ describe("the kinds of events", () => {
     const { doer, repo } = await makeScene();
     const mentioned = await make.user();
     const issue = await makeIssue(repo, { posterId: doer.id, body: `ask @${mentioned.name}.` });
-    await tell(recorded(issue, { type: "issue.opened", by: doer }));
+    await recordEvent(recorded(issue, { type: "issue.opened", by: doer }));
     expect(await toldIds(issue)).toEqual([mentioned.id]);
   });
 
@@ -254,7 +257,7 @@ describe("the kinds of events", () => {
     await makeWatch(await make.user(), repo);
     for (const user of [assignee, doer]) await assign(issue, user);
     for (const { id: userId } of [assignee, doer, former]) {
-      await tell(recorded(issue, { type: "issue.assigned", by: doer, userId }), {
+      await recordEvent(recorded(issue, { type: "issue.assigned", by: doer, userId }), {
         settings: MAIL_SETTINGS,
       });
     }
@@ -286,7 +289,7 @@ describe("a thread", () => {
     const { repo, issue, doer } = await makeScene();
     const [reader, pinner] = [await make.user(), await make.user()];
     for (const user of [reader, pinner]) await makeWatch(user, repo);
-    await tell((await commentBy(issue, doer)).event);
+    await recordEvent((await commentBy(issue, doer)).event);
     await db
       .update(notifications)
       .set({ status: "read" })
@@ -296,12 +299,12 @@ describe("a thread", () => {
       .set({ status: "pinned" })
       .where(eq(notifications.userId, pinner.id));
     const { event, id } = await commentBy(issue, doer);
-    await tell(event, { now: NOW + 1000 });
+    await recordEvent(event, { now: NOW + 1000 });
     expect(await toldOf(issue)).toEqual([
       { userId: reader.id, status: "unread", entryId: id, eventId: event.id },
       { userId: pinner.id, status: "pinned", entryId: id, eventId: event.id },
     ]);
-    await tell(recorded(issue, { type: "issue.closed", by: doer }));
+    await recordEvent(recorded(issue, { type: "issue.closed", by: doer }));
     expect((await toldOf(issue)).map(({ entryId }) => entryId)).toEqual([id, id]);
   });
 
@@ -311,8 +314,8 @@ describe("a thread", () => {
     const reader = await make.user();
     await makeWatch(reader, repo);
     const [first, second] = [await commentBy(issue, doer), await commentBy(issue, doer)];
-    await tell(first.event, { settings: MAIL_SETTINGS });
-    await tell(second.event, { settings: MAIL_SETTINGS });
+    await recordEvent(first.event, { settings: MAIL_SETTINGS });
+    await recordEvent(second.event, { settings: MAIL_SETTINGS });
     await db
       .update(notifications)
       .set({ status: "read" })
@@ -320,7 +323,7 @@ describe("a thread", () => {
     const stored = await db.select().from(notifications).where(eq(notifications.issueId, issue.id));
     await db.delete(mails).where(eq(mails.issueId, issue.id));
     for (const { event } of [first, second, first]) {
-      await tell(event, { now: NOW + 5000, settings: MAIL_SETTINGS });
+      await recordEvent(event, { now: NOW + 5000, settings: MAIL_SETTINGS });
     }
     expect(
       await db.select().from(notifications).where(eq(notifications.issueId, issue.id)),
@@ -348,7 +351,7 @@ describe("mail", () => {
       reason === "assign"
         ? recorded(issue, { type: "issue.assigned", by: doer, userId: user.id })
         : (await commentBy(issue, doer, reason === "mention" ? `@${user.name}` : "hello")).event;
-    await tell(event, { settings: MAIL_SETTINGS });
+    await recordEvent(event, { settings: MAIL_SETTINGS });
     expect(await mailedFor(issue)).toEqual(isMailed ? [{ userId: user.id, reason }] : []);
     expect(await toldIds(issue)).toEqual([user.id]);
   });
@@ -361,7 +364,7 @@ describe("mail", () => {
       .set({ emailNotifications: "disabled" })
       .where(eq(users.id, issue.posterId ?? 0));
     const { event } = await commentBy(issue, doer);
-    await tell(event, { settings: MAIL_SETTINGS });
+    await recordEvent(event, { settings: MAIL_SETTINGS });
     expect(await mailedFor(issue)).toEqual([{ userId: doer.id, reason: "subscribed" }]);
     expect(await toldIds(issue)).not.toContain(doer.id);
     expect(repo.id).toBe(issue.repoId);
@@ -370,7 +373,7 @@ describe("mail", () => {
   it("is not queued by a service without mail", async () => {
     const { repo, issue, doer } = await makeScene();
     await makeWatch(await make.user(), repo);
-    await tell((await commentBy(issue, doer)).event);
+    await recordEvent((await commentBy(issue, doer)).event);
     expect(await mailedFor(issue)).toEqual([]);
   });
 });
@@ -394,8 +397,8 @@ describe("very many watchers", () => {
       .where(eq(watches.repoId, repo.id));
     expect(watchers).toHaveLength(count);
     const { event } = await commentBy(issue, doer);
-    expect(await tell(event, { settings: MAIL_SETTINGS })).toBe(3);
-    await tell(event, { settings: MAIL_SETTINGS });
+    expect(await recordEvent(event, { settings: MAIL_SETTINGS })).toBe(3);
+    await recordEvent(event, { settings: MAIL_SETTINGS });
     const told = await toldOf(issue);
     expect(told).toHaveLength(count);
     expect(new Set(told.map(({ userId }) => userId)).size).toBe(count);

@@ -53,7 +53,7 @@ async function makeWorld() {
 }
 
 /** Records an event about an issue by its author, and draws its consequences. */
-async function tell(
+async function recordEvent(
   by: TestUser,
   issue: Issue,
   type: "issue.opened" | "issue.edited" | "comment.created" | "comment.edited" | "review.submitted",
@@ -95,8 +95,8 @@ describe("a reference in an issue", () => {
   it("is told in the timeline of the other one, once, and follows edits", async () => {
     const { owner, repo, target, other } = await makeWorld();
     const source = await makeIssue(repo, { body: `see #${target.number} and #${target.number}` });
-    await tell(owner, source, "issue.opened");
-    await tell(owner, source, "issue.edited");
+    await recordEvent(owner, source, "issue.opened");
+    await recordEvent(owner, source, "issue.edited");
     const entry = only(await entriesOf(target));
     expect(entry).toMatchObject({
       kind: "issue_ref",
@@ -108,12 +108,12 @@ describe("a reference in an issue", () => {
     expect(await entriesOf(source)).toEqual([]);
 
     await edit(source, { body: `see #${other.number}`, title: `about #${target.number}` });
-    await tell(owner, source, "issue.edited");
+    await recordEvent(owner, source, "issue.edited");
     expect((await entriesOf(target)).map(({ id }) => id)).toEqual([entry.id]);
     expect(await entriesOf(other)).toMatchObject([{ kind: "issue_ref" }]);
 
     await edit(source, { body: "nothing", title: "nothing" });
-    await tell(owner, source, "issue.edited");
+    await recordEvent(owner, source, "issue.edited");
     expect([await entriesOf(target), await entriesOf(other)]).toEqual([[], []]);
   });
 
@@ -121,7 +121,7 @@ describe("a reference in an issue", () => {
     const { owner, repo, target, other } = await makeWorld();
     const body = `fixes #${target.number} \`#${other.number}\``;
     const source = await makeIssue(repo, { body });
-    await tell(owner, source, "issue.opened");
+    await recordEvent(owner, source, "issue.opened");
     expect(await entriesOf(target)).toMatchObject([{ kind: "issue_ref", refAction: "none" }]);
     expect(await entriesOf(other)).toEqual([]);
     const [stored] = await db.select().from(issues).where(eq(issues.id, target.id));
@@ -131,7 +131,7 @@ describe("a reference in an issue", () => {
   it("to itself is none", async () => {
     const { owner, target } = await makeWorld();
     await edit(target, { body: `see #${target.number}` });
-    await tell(owner, target, "issue.opened");
+    await recordEvent(owner, target, "issue.opened");
     expect(await entriesOf(target)).toEqual([]);
   });
 
@@ -140,16 +140,16 @@ describe("a reference in an issue", () => {
     const title = `closes #${target.number}`;
     const body = `reopens #${other.number}`;
     const pull = await makeIssue(repo, { isPull: true, title, body });
-    await tell(owner, pull, "issue.opened");
+    await recordEvent(owner, pull, "issue.opened");
     expect(await entriesOf(target)).toMatchObject([{ kind: "pull_ref", refAction: "closes" }]);
     expect(await entriesOf(other)).toMatchObject([{ kind: "pull_ref", refAction: "reopens" }]);
     await edit(pull, { title: `about #${target.number}` });
-    await tell(owner, pull, "issue.edited");
+    await recordEvent(owner, pull, "issue.edited");
     expect(await entriesOf(target)).toMatchObject([{ kind: "pull_ref", refAction: "none" }]);
 
     const stranger = await make.user();
     const theirs = await makeIssue(repo, { isPull: true, title, posterId: stranger.id });
-    await tell(stranger, theirs, "issue.opened");
+    await recordEvent(stranger, theirs, "issue.opened");
     expect((await entriesOf(target)).at(-1)).toMatchObject({ refAction: "none" });
   });
 });
@@ -166,14 +166,14 @@ describe("a reference in a review", () => {
     const code = await makeCodeComment(pull, review, {}, { body });
     const submitted = { reviewId: review.id, state: "approved" };
     // SECURITY: a pending review is its author's alone.
-    await tell(owner, pull, "review.submitted", undefined, undefined, submitted);
-    await tell(owner, pull, "comment.edited", code.id);
+    await recordEvent(owner, pull, "review.submitted", undefined, undefined, submitted);
+    await recordEvent(owner, pull, "comment.edited", code.id);
     expect([...(await entriesOf(target)), ...(await entriesOf(other))]).toEqual([]);
     expect(await mentionedIn(pull)).toEqual([]);
 
     await db.update(reviews).set({ state: "approved" }).where(eq(reviews.id, review.id));
     for (let times = 0; times < 2; times++) {
-      await tell(owner, pull, "review.submitted", undefined, undefined, submitted);
+      await recordEvent(owner, pull, "review.submitted", undefined, undefined, submitted);
     }
     const ofPull = { kind: "comment_ref", otherIssueId: pull.id, refAction: "none" };
     expect(await entriesOf(target)).toMatchObject([{ ...ofPull, otherEntryId: text.id }]);
@@ -184,7 +184,7 @@ describe("a reference in a review", () => {
       .update(timelineEntries)
       .set({ body: "nothing" })
       .where(eq(timelineEntries.id, code.id));
-    await tell(owner, pull, "comment.edited", code.id);
+    await recordEvent(owner, pull, "comment.edited", code.id);
     expect(await entriesOf(other)).toEqual([]);
     expect(await entriesOf(target)).toHaveLength(1);
   });
@@ -196,7 +196,7 @@ describe("a reference in a review", () => {
     const bodies = Array.from({ length: 45 }, (_, at) => `${at}: #${target.number}`);
     for (const body of bodies) await makeCodeComment(pull, review, {}, { body });
     const submitted = { reviewId: review.id, state: "comment" };
-    await tell(owner, pull, "review.submitted", undefined, undefined, submitted);
+    await recordEvent(owner, pull, "review.submitted", undefined, undefined, submitted);
     expect(await entriesOf(target)).toHaveLength(45);
   });
 });
@@ -206,24 +206,24 @@ describe("a reference in a comment", () => {
     const { owner, target, other } = await makeWorld();
     const url = `${ROOT}/${owner.name}`;
     const comment = await makeComment(other, { body: `fixes #${target.number}, ${url}` });
-    await tell(owner, other, "comment.created", comment.id);
-    await tell(owner, other, "comment.edited", comment.id);
+    await recordEvent(owner, other, "comment.created", comment.id);
+    await recordEvent(owner, other, "comment.edited", comment.id);
     expect(await entriesOf(target)).toMatchObject([
       { kind: "comment_ref", otherIssueId: other.id, otherEntryId: comment.id, refAction: "none" },
     ]);
     const second = await makeComment(other, { body: `#${target.number} again` });
-    await tell(owner, other, "comment.created", second.id);
+    await recordEvent(owner, other, "comment.created", second.id);
     expect(await entriesOf(target)).toHaveLength(2);
 
     await db
       .update(timelineEntries)
       .set({ body: "nothing" })
       .where(eq(timelineEntries.id, comment.id));
-    await tell(owner, other, "comment.edited", comment.id);
+    await recordEvent(owner, other, "comment.edited", comment.id);
     expect(await entriesOf(target)).toMatchObject([{ otherEntryId: second.id }]);
     await db.delete(timelineEntries).where(eq(timelineEntries.id, second.id));
     expect(await entriesOf(target)).toEqual([]);
-    await tell(owner, other, "comment.edited", second.id);
+    await recordEvent(owner, other, "comment.edited", second.id);
     expect(await entriesOf(target)).toEqual([]);
   });
 });
@@ -241,14 +241,14 @@ describe("a reference to another repository", () => {
       `${repo.owner}/${repo.name}#999`,
     ].join(" ");
     const source = await makeIssue(own, { body });
-    await tell(stranger, source, "issue.opened");
+    await recordEvent(stranger, source, "issue.opened");
     expect(await entriesOf(target)).toMatchObject([{ otherIssueId: source.id }]);
     expect(await entriesOf(secret)).toEqual([]);
 
     const row = { blockerId: owner.id, blockedId: stranger.id, note: "", createdAt: 1 };
     await db.insert(blocks).values(row);
     const second = await makeIssue(own, { body });
-    await tell(stranger, second, "issue.opened");
+    await recordEvent(stranger, second, "issue.opened");
     expect(await entriesOf(target)).toHaveLength(1);
   });
 
@@ -258,9 +258,9 @@ describe("a reference to another repository", () => {
     const secret = await makeIssue(hidden);
     const name = `${hidden.owner}/${hidden.name}#${secret.number}`;
     const source = await makeIssue(repo, { body: name });
-    await tell(owner, source, "issue.opened");
+    await recordEvent(owner, source, "issue.opened");
     await edit(source, { body: `${name} and #${other.number}` });
-    await tell(await make.user(), source, "issue.edited");
+    await recordEvent(await make.user(), source, "issue.edited");
     expect(await entriesOf(secret)).toHaveLength(1);
     expect(await entriesOf(other)).toHaveLength(1);
   });
@@ -279,8 +279,8 @@ describe("a mention", () => {
     const body = `@${owner.name} @${reader.name} @${org.name}/${team.name} @nobody-at-all
       @${foreign.name}/${foreignTeam.name} @${org.name}`;
     const issue = await makeIssue(repo, { body, posterId: owner.id });
-    await tell(owner, issue, "issue.opened");
-    await tell(owner, issue, "issue.edited");
+    await recordEvent(owner, issue, "issue.opened");
+    await recordEvent(owner, issue, "issue.edited");
     expect(await mentionedIn(issue)).toEqual([owner.id, member.id]);
   });
 
@@ -294,7 +294,7 @@ describe("a mention", () => {
     const comment = await makeComment(issue, {
       body: `@${blocker.name} @${other.name.toUpperCase()}!`,
     });
-    await tell(author, issue, "comment.created", comment.id);
+    await recordEvent(author, issue, "comment.created", comment.id);
     expect(await mentionedIn(issue)).toEqual([other.id]);
   });
 });
@@ -304,10 +304,10 @@ describe("a text that refers and mentions", { timeout: 180_000 }, () => {
     const callCount = await failEveryCall(async (fault) => {
       const { owner, repo, target, other } = await makeWorld();
       const source = await makeIssue(repo, { body: `#${other.number}` });
-      await tell(owner, source, "issue.opened");
+      await recordEvent(owner, source, "issue.opened");
       await edit(source, { body: `#${target.number} @${owner.name}` });
       const faults = failing(fault);
-      await tell(owner, source, "issue.edited", undefined, faults.bindings);
+      await recordEvent(owner, source, "issue.edited", undefined, faults.bindings);
       await drawConsequences(undefined, Date.now() + 60 * 60 * 1000);
       expect(await entriesOf(target)).toHaveLength(1);
       expect(await entriesOf(other)).toEqual([]);

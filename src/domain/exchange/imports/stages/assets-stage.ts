@@ -29,17 +29,17 @@ const ATTEMPTS_MAX = 3;
 export async function importAssets(job: ImportJob): Promise<void> {
   const { reader } = job.source;
   const { config } = job.ctx;
-  if (!reader || !job.wants("releases") || !config.areAttachmentsOn) {
+  if (!reader || !job.includes("releases") || !config.areAttachmentsOn) {
     await job.commit(job.nextStage());
     return;
   }
   const page = await reader.readPage("releases", job.row.cursor ?? undefined, {
-    wantsIssues: false,
-    wantsPulls: false,
+    includesIssues: false,
+    includesPulls: false,
   });
   const missing = await listMissing(job, page.items);
   for (const { asset, releaseId } of missing) {
-    // What is taken by now is not taken again: the next message goes on with this page.
+    // The next message continues with the files of this page that are missing then.
     if (job.isTimeUp) return;
     await takeAsset(job, asset, releaseId);
   }

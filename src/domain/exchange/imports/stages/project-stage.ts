@@ -13,7 +13,7 @@ const WEBSITE_LENGTH_MAX = 1024;
 export async function importProject(job: ImportJob): Promise<void> {
   const { ctx, repo, source } = job;
   const project = await source.reader?.readProject();
-  if (!project || job.row.wishes.since !== undefined) {
+  if (!project || job.row.options.since !== undefined) {
     await job.commit(job.nextStage());
     return;
   }

@@ -18,14 +18,14 @@ import { pullUpdates } from "../write/update-items.ts";
  */
 export async function importPulls(job: ImportJob): Promise<void> {
   const { reader } = job.source;
-  if (!reader || !job.wants("pulls")) {
+  if (!reader || !job.includes("pulls")) {
     await job.commit(job.nextStage());
     return;
   }
-  const { since } = job.row.wishes;
+  const { since } = job.row.options;
   const page = await reader.readPage("pulls", job.row.cursor ?? undefined, {
-    wantsIssues: job.wants("issues"),
-    wantsPulls: true,
+    includesIssues: job.includes("issues"),
+    includesPulls: true,
     ...(since !== undefined && { since }),
   });
   for (const sentence of page.leftOut ?? []) job.note(sentence);

@@ -34,7 +34,7 @@ import {
 const LABELS_MAX = 100;
 const ASSIGNEES_MAX = 100;
 
-/** What issues and pull requests have in common, as it goes into statements. */
+/** The row of an issue, or of the issue of a pull request, for the statements. */
 export function toIssueRow(job: ImportJob, item: ForeignIssue | ForeignPull) {
   const name = `${item.kind} ${item.number}`;
   const title = toIssueTitle(item.title.toWellFormed().replaceAll("\0", "\uFFFD"));

@@ -18,10 +18,7 @@ import {
 const NAME_LENGTH_MAX = 50;
 const TITLE_LENGTH_MAX = 255;
 
-/**
- * A label as it goes into statements. Forges don't say when one was changed: what it says stands
- * for it.
- */
+/** The row of a label for the statements. Its revision is a digest, since forges have no time. */
 export const toLabelRow = (job: ImportJob, item: ForeignLabel) => {
   const fields = {
     name: item.name.slice(0, NAME_LENGTH_MAX).toWellFormed() || "label",
@@ -73,8 +70,8 @@ export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
 }
 
 /**
- * A milestone as it goes into statements. Its times are no part of its revision, since Gogs tells
- * none.
+ * The row of a milestone for the statements. Its revision does not include its times, since Gogs
+ * has none.
  */
 export const toMilestoneRow = (job: ImportJob, item: ForeignMilestone) => {
   const { title, description, isClosed, closedAt, deadlineAt } = item;

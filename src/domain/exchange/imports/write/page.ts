@@ -43,10 +43,7 @@ export function inParts<T extends object>(rows: readonly T[]): T[][] {
   return parts;
 }
 
-/**
- * A short digest of what an item says, by which its changes are noticed; no protection against
- * anybody.
- */
+/** A short digest that detects changes of an item. It is not cryptographic. */
 export function digestOf(text: string): string {
   let hash = 0;
   for (const char of text) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) | 0;
@@ -166,7 +163,7 @@ export const settleItems = (
         eq(foreignItems.repoId, repoId),
         eq(foreignItems.kind, kind),
         eq(foreignItems.foreignId, field("foreignId")),
-        row.wishes.since === undefined ? eq(foreignItems.revision, FRESH) : undefined,
+        row.options.since === undefined ? eq(foreignItems.revision, FRESH) : undefined,
       ),
     );
 

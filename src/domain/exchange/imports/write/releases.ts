@@ -41,7 +41,7 @@ export const toReleaseRow = (job: ImportJob, item: ForeignRelease) => {
 };
 export type ReleaseRow = ReturnType<typeof toReleaseRow>;
 
-/** Forges don't say when a release was changed: what it says stands for it. */
+/** A digest, since forges have no time of a release's last change. */
 const revisionOf = ({ title, body, isDraft, isPrerelease }: ForeignRelease): string =>
   digestOf(`${title}\0${body}\0${isDraft}\0${isPrerelease}`);
 

@@ -122,7 +122,7 @@ export function reviewStatements(
   const { ctx, repoId } = job;
   const { db } = ctx;
   const isRequest = eq(reviews.state, "request_review");
-  // Of a number that is an issue here, whatever the other side says of it, there are no reviews.
+  // Reviews are skipped if the number is an issue here.
   const ofPull = eq(pulls.issueId, importedIssue(job));
   const issueId = sql`${db.select({ id: pulls.issueId }).from(pulls).where(ofPull)}`;
   const headOid = db.select({ oid: pulls.headOid }).from(pulls).where(ofPull);
@@ -151,8 +151,8 @@ export function reviewStatements(
         reviewerId: presentUserId(field("reviewerId")),
         originalAuthor: field("originalAuthor"),
         originalAuthorId: field("originalAuthorId"),
-        // SECURITY: whether a review counts here is for the rules here, and none stands for an
-        // account's vote unless an administrator of the service says whose it is.
+        // SECURITY: the rules here decide whether a review counts, and a review counts as an
+        // account's vote only if an administrator of the service mapped its author.
         isOfficial: sql`(${field("isOfficial")} and ${field("reviewerId")} is not null)`,
         isStale: sql`(${field("commitOid")} <> '' and ${field("commitOid")} <> ${headOid})`,
         isDismissed: field("isDismissed"),
@@ -262,7 +262,7 @@ export function codeCommentStatements(
         originalLine: placeOf("originalLine"),
         diffHunk: field("diffHunk"),
         isOutdated: placeOf("isOutdated"),
-        // Who resolved it is not known: the account stands for it that took it over.
+        // The resolver is unknown: the account that imports stands for it.
         resolverId: sql`iif(${isResolved}, ${doerId}, null)`,
         resolvedAt: sql`iif(${isResolved}, ${field("resolvedAt")}, null)`,
       },

@@ -24,11 +24,10 @@ import type { ReleaseRow } from "./releases.ts";
 type Statements = BatchItem<"sqlite">[];
 
 /**
- * Whether items that were taken before are brought in step: only where they are read-only here, as
- * in a mirror. An import that is repeated takes what is new, and leaves alone what people here may
- * have changed.
+ * Whether the import updates items that it imported before. Only an import of a mirror does, where
+ * items are read-only. Other imports add new items only, since people may have edited the others.
  */
-const isInStep = ({ row }: ImportJob): boolean => row.wishes.since !== undefined;
+const isUpdating = ({ row }: ImportJob): boolean => row.options.since !== undefined;
 
 /**
  * The clauses over the items of a page that were taken before and have changed there since, as
@@ -49,9 +48,9 @@ const changedTable = (job: ImportJob, kind: ForeignItem["kind"], rows: readonly 
     select item.value as value, ${freshItem.localId} as id ${changedItems(job, kind, rows)}
   ) item`;
 
-/** The statements that bring labels in step. They precede those that take the page. */
+/** The statements that update labels. They precede those that insert the page. */
 export function labelUpdates(job: ImportJob, rows: readonly LabelRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   const { now } = job.ctx;
   return [
     job.ctx.db
@@ -71,9 +70,9 @@ export function labelUpdates(job: ImportJob, rows: readonly LabelRow[]): Stateme
   ];
 }
 
-/** The statements that bring milestones in step. They precede those that take the page. */
+/** The statements that update milestones. They precede those that insert the page. */
 export function milestoneUpdates(job: ImportJob, rows: readonly MilestoneRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   return [
     job.ctx.db
       .update(milestones)
@@ -91,11 +90,11 @@ export function milestoneUpdates(job: ImportJob, rows: readonly MilestoneRow[]):
 }
 
 /**
- * The statements that bring issues, and pull requests as issues, in step. They precede those that
- * take the page.
+ * The statements that update issues, and the issues of pull requests. They precede those that
+ * insert the page.
  */
 export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   const { ctx, repoId } = job;
   const changed = changedItems(job, "issue", rows);
   const isChanged = (issueId: unknown): SQL =>
@@ -123,9 +122,9 @@ export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Stateme
   ];
 }
 
-/** The statements that bring pull requests in step. */
+/** The statements that update pull requests. */
 export function pullUpdates(job: ImportJob, rows: readonly PullRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   return [
     ...issueUpdates(job, rows),
     job.ctx.db
@@ -145,9 +144,9 @@ export function pullUpdates(job: ImportJob, rows: readonly PullRow[]): Statement
   ];
 }
 
-/** The statements that bring comments in step. */
+/** The statements that update comments. */
 export function commentUpdates(job: ImportJob, rows: readonly CommentRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   return [
     job.ctx.db
       .update(timelineEntries)
@@ -161,9 +160,9 @@ export function commentUpdates(job: ImportJob, rows: readonly CommentRow[]): Sta
   ];
 }
 
-/** The statements that bring releases in step. */
+/** The statements that update releases. */
 export function releaseUpdates(job: ImportJob, rows: readonly ReleaseRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   return [
     job.ctx.db
       .update(releases)

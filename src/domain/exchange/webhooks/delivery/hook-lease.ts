@@ -51,7 +51,7 @@ export interface HookLease {
 const UNSENT = {
   paused: "not sent: the webhook is paused, because its deliveries failed for too long",
   inactive: "not sent: the webhook is not active",
-  unapproved: "not sent: whoever set the webhook up may not administer its place any more",
+  unapproved: "not sent: the creator of the webhook may no longer administer its owner",
 } as const;
 
 /** Whether a hook receives deliveries other than tests and redeliveries. */
@@ -63,7 +63,7 @@ export const isBackingOff = ({ backoffUntil }: Hook, now: number): boolean =>
 /** Hooks that the caller has leased. */
 interface LeasedHooks {
   readonly hookIds: readonly number[];
-  /** Of the lease. */
+  /** The token of the lease. */
   readonly token: number;
   /** In milliseconds. */
   readonly now: number;

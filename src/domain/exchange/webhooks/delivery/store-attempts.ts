@@ -38,7 +38,7 @@ const STORED_COLUMNS = [
 /** Characters of one bound value: D1 accepts at most 2 MB. */
 const VALUE_SIZE_MAX = 500_000;
 
-/** What is stored of a leased hook. */
+/** The attempts of a leased hook that are stored. */
 export interface HookWork {
   readonly hookId: number;
   /** The token of the lease: nothing is stored if the lease was lost. */
@@ -58,7 +58,7 @@ type StoredWork =
   /** The lease was lost, or the hook was deleted. */
   | { readonly kind: "lost" };
 
-/** What was stored, and the new token of the leases that are held. */
+/** The result of `storeAttempts`, with the new token of the held leases. */
 export interface Stored {
   readonly token: number;
   readonly payloads: readonly PayloadRow[];

@@ -90,7 +90,7 @@ export async function dispatchEvents(ctx: Ctx): Promise<void> {
   if (budget.isExhausted) await ctx.eventQueues.dispatchSoon();
 }
 
-/** What the events of one call share. */
+/** The values that the events of one call share. */
 interface DispatchWork {
   readonly ctx: Ctx;
   readonly budget: WorkBudget;
@@ -423,7 +423,7 @@ async function postpone(ctx: Ctx, budget: WorkBudget, row: EventRow): Promise<vo
 const toLeased = (rows: readonly EventRow[]): string =>
   JSON.stringify(rows.map(({ id, dispatchAt }) => ({ id, dispatchAt })));
 
-/** The condition for those of the given events that no other call has leased since. */
+/** The condition for the given events that no other call has leased since. */
 const areStillLeased = (leased: SQL): SQL => sql`(${events.id}, ${events.dispatchAt}) in (
   select value ->> 'id', value ->> 'dispatchAt' from json_each(${leased})
 )`;
