@@ -5,10 +5,10 @@ import type { Database } from "./db.ts";
 type Statement = BatchItem<"sqlite">;
 
 /** Statements by name; a list of them stands under one name. */
-type Statements = Readonly<Record<string, Statement | readonly Statement[]>>;
+export type Statements = Readonly<Record<string, Statement | readonly Statement[]>>;
 
 /** The result of each statement under its name, or the list of results of a list. */
-type Results<T extends Statements> = {
+export type Results<T extends Statements> = {
   [Name in keyof T]: T[Name] extends Statement
     ? T[Name]["_"]["result"]
     : T[Name] extends readonly Statement[]

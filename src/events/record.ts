@@ -96,10 +96,7 @@ export const recordBy = (
   later?: VisibilityColumns,
 ) => insertEvent(db, event, computed, from, { later });
 
-/**
- * What a prepared query has as a parameter: itself, or in a query that is built for one call its
- * value.
- */
+/** Each value as itself, or as the parameter of a prepared query. */
 type OrSlots<T> = { readonly [K in keyof T]: T[K] | SQL };
 
 /** The actor of an event, and when and where it was recorded. */

@@ -8,26 +8,26 @@ import { findNextQuery } from "./link-header.ts";
 import { ABSENCES } from "./optional.ts";
 import { retryTimeOf } from "./rate-limit.ts";
 import type { StepAnswer, StepAnswers } from "./step-answers.ts";
-import { asksForTwoFactors, WANTS_TWO_FACTORS } from "./two-factors.ts";
+import { asksForTwoFactors, TWO_FACTORS_REQUIRED } from "./two-factors.ts";
 
 /** The answer to a request of a forge's API. */
 export interface ApiAnswer<T> {
   readonly value: T;
-  /** How many items there are on all pages, if the forge tells. */
+  /** The number of items on all pages, if the forge states it. */
   readonly total: number | undefined;
-  /** What to get for the next page: a path with a query; undefined if no link leads further. */
+  /** The path and query of the next page; undefined if no link leads further. */
   readonly next: string | undefined;
 }
 
 export interface ApiClientOptions {
   /** Where the API's paths begin, such as `https://gitea.example/api/v1`. */
   readonly baseUrl: string;
-  /** Of each request. */
+  /** The headers of each request. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Those of them that are secret, besides those whose names say so. */
+  /** The names of secret headers, besides those that are always secret. */
   readonly secretHeaders?: readonly string[];
   readonly now: () => number;
-  /** What was answered to the present step; undefined to ask for all. */
+  /** The stored answers to the present step; undefined to request everything. */
   readonly answers?: StepAnswers | undefined;
   /** Waits some milliseconds before a request is repeated. */
   readonly wait?: (ms: number) => Promise<void>;
@@ -56,8 +56,8 @@ export class ApiClient {
   }
 
   /**
-   * Gets JSON of a shape. Of a list it is a page. A failure of the server, or a limit that ends at
-   * once, is repeated twice.
+   * Gets JSON of a shape: a page, for a list. After a failure of the server, or a limit that ends
+   * at once, the request is repeated twice.
    *
    * @param path  Below the base, from `/`; its values are encoded by the caller. It may have a
    *   query, as `next` has.
@@ -93,7 +93,7 @@ export class ApiClient {
     return url !== null && canSeeSecrets(this.base, url);
   }
 
-  /** What an earlier attempt of the step was answered, or else what the forge answers now. */
+  /** The answer to an earlier attempt of the step, or else to a new request. */
   private async answerOf(asked: URL): Promise<ApiAnswer<unknown>> {
     const { answers } = this.options;
     const earlier = answers?.take(asked.href);
@@ -194,20 +194,20 @@ function pauseAfter(error: unknown, attempt: number, now: number): number | unde
   return error.kind === "rate_limited" && limitMs <= SHORT_LIMIT_MS ? limitMs : undefined;
 }
 
-/** What the status of an answer means; undefined for success. */
+/** The failure for the status of an answer; undefined for success. */
 function failureOf(response: ForeignResponse, asked: URL, now: number): RemoteFailure | undefined {
   const { status } = response;
   if (status >= 200 && status < 300) return undefined;
-  const says = `${nameOf(asked)} was answered with ${status}`;
+  const message = `${nameOf(asked)} was answered with ${status}`;
   const retryAt = retryTimeOf(response, now);
-  if (retryAt !== undefined) return new RemoteFailure("rate_limited", says, retryAt);
+  if (retryAt !== undefined) return new RemoteFailure("rate_limited", message, retryAt);
   if (status === 401 && asksForTwoFactors(response.headers)) {
-    return new RemoteFailure("unauthorized", WANTS_TWO_FACTORS);
+    return new RemoteFailure("unauthorized", TWO_FACTORS_REQUIRED);
   }
-  if (status === 401 || status === 403) return new RemoteFailure("unauthorized", says);
-  if (status === 404 || status === 410) return new RemoteFailure("not_found", says);
-  if (status >= 500) return new RemoteFailure("server", says);
-  return new RemoteFailure(status >= 400 ? "refused" : "protocol", says);
+  if (status === 401 || status === 403) return new RemoteFailure("unauthorized", message);
+  if (status === 404 || status === 410) return new RemoteFailure("not_found", message);
+  if (status >= 500) return new RemoteFailure("server", message);
+  return new RemoteFailure(status >= 400 ? "refused" : "protocol", message);
 }
 
 function readText({ body }: ForeignResponse, asked: URL): string {

@@ -1,8 +1,6 @@
 import { z } from "zod";
 
-/**
- * What a body, and any other field, has at most, in UTF-16 code units: far more than forges take.
- */
+/** The maximum length of a field in UTF-16 code units, far above the limits of forges. */
 const LONG_MAX = 2_000_000;
 const SHORT_MAX = 10_000;
 

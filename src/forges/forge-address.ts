@@ -2,18 +2,18 @@ import type { Outgoing } from "../outgoing/outgoing.ts";
 import { RemoteFailure } from "../outgoing/remote-failure.ts";
 import type { StepAnswers } from "./step-answers.ts";
 
-/** What readers of forges need of the service. */
+/** The parts of the service that readers of forges need. */
 export interface ForgeAccess {
   readonly outgoing: Outgoing;
   /** The time, in milliseconds. */
   readonly now: () => number;
-  /** What was answered to the present step, which goes on from there. */
+  /** The stored answers to the present step, which continues after them. */
   readonly answers?: StepAnswers | undefined;
 }
 
 /** Where a project of a forge is, and with which credentials it is read. */
 export interface ForgeAddress {
-  /** Of its page or its git repository: `http:` or `https:`, without credentials. */
+  /** The address of its page or git repository: `http:` or `https:`, without credentials. */
   readonly url: string;
   /** "" for none, as is the password; a password without a user name is a token. */
   readonly username: string;

@@ -8,7 +8,7 @@ export interface ForeignUser {
   readonly name: string;
 }
 
-/** What a project is, besides its parts. */
+/** A project without its parts. */
 export interface ForeignProject {
   readonly description: string;
   readonly website: string;
@@ -17,16 +17,16 @@ export interface ForeignProject {
   readonly defaultBranch: string;
   readonly isPrivate: boolean;
   readonly isArchived: boolean;
-  /** Whence git is fetched: checked like each address that a remote tells. */
+  /** The address for fetches; checked like every address from a remote. */
   readonly cloneUrl: string;
-  /** Of the repository's page. */
+  /** The address of the repository's page. */
   readonly htmlUrl: string;
   readonly tracksIssues: boolean;
   readonly takesPulls: boolean;
   /**
-   * How the reader numbers issues and pull requests, in its own words, if the forge counts them
-   * apart. It is decided once: who stores it and opens the reader with it again, for the next step
-   * or years later, is given the same numbers.
+   * How the reader numbers issues and pull requests, in its own form, if the forge counts them
+   * separately. A reader that is opened with the stored value, even years later, assigns the same
+   * numbers.
    */
   readonly numbering?: string;
 }
@@ -62,7 +62,7 @@ export interface ForeignReaction {
   readonly content: string;
 }
 
-/** What issues and pull requests have in common. */
+/** The fields that issues and pull requests share. */
 interface ForeignIssueFields {
   readonly foreignId: string;
   /**
@@ -92,7 +92,7 @@ interface ForeignIssueFields {
   readonly updatedAt: number;
   /**
    * Its position among the pinned ones, from 1, and the estimated time; only exports of this
-   * service tell.
+   * service have them.
    */
   readonly pinOrder?: number | undefined;
   readonly timeEstimateSeconds?: number | undefined;
@@ -104,9 +104,7 @@ export interface ForeignIssue extends ForeignIssueFields {
 
 export interface ForeignPull extends ForeignIssueFields {
   readonly kind: "pull";
-  /**
-   * A draft is told by the title here: a reader puts `WIP: ` before a title that does not say it.
-   */
+  /** The reader adds `WIP: ` to the title of a draft, which marks drafts here. */
   readonly head: ForeignBranch;
   readonly base: ForeignBranch;
   /**
@@ -122,8 +120,8 @@ export interface ForeignPull extends ForeignIssueFields {
   /** The commit that it became in the base; "" if it is not merged. */
   readonly mergeCommitOid: string;
   /**
-   * How it was merged, if that is known; `base.oid` is the value of the base before then. Only
-   * exports of this service tell.
+   * How it was merged, if that is known; `base.oid` is the value of the base before the merge. Only
+   * exports of this service have it.
    */
   readonly mergeKind?: MergeKind | undefined;
 }
@@ -189,7 +187,7 @@ export interface ForeignCodeComment {
   readonly reactions: readonly ForeignReaction[];
   readonly createdAt: number;
   readonly updatedAt: number;
-  /** What only exports of this service tell, undefined for others. */
+  /** The full position; only exports of this service have it. */
   readonly place?: ForeignPlace | undefined;
 }
 
@@ -220,7 +218,7 @@ export interface ForeignRelease {
   readonly isPrerelease: boolean;
   readonly publisher: ForeignUser;
   readonly createdAt: number;
-  /** When it was published, null for never; undefined if the forge does not tell it apart. */
+  /** When it was published, null for never; undefined if the forge has no such time. */
   readonly publishedAt?: number | null | undefined;
   readonly assets: readonly ForeignAsset[];
 }
@@ -232,7 +230,7 @@ export interface ForeignAsset {
   readonly sizeBytes: number | null;
   readonly downloadCount: number;
   readonly createdAt: number;
-  /** Whence it is downloaded: checked like each address that a remote tells. */
+  /** The address for downloads; checked like every address from a remote. */
   readonly url: string;
 }
 
@@ -242,7 +240,7 @@ export interface ForeignItems {
   milestones: ForeignMilestone;
   issues: ForeignIssue;
   pulls: ForeignPull;
-  /** Of issues and pull requests alike, without those on code. */
+  /** The comments of issues and pull requests, except comments on code. */
   comments: ForeignComment;
   reviews: ForeignReview;
   releases: ForeignRelease;
@@ -257,22 +255,20 @@ export interface ForeignPage<T> {
   readonly items: readonly T[];
   /** Where the next page begins, in the reader's own words; undefined after the last page. */
   readonly next: string | undefined;
-  /** How many there are in all, if the forge tells. */
+  /** The number of items on all pages, if the forge states it. */
   readonly total?: number | undefined;
-  /**
-   * What the reader leaves out on purpose, a sentence for each item, for the notes of the import.
-   */
+  /** A sentence for each item that the reader skips on purpose, for the notes of the import. */
   readonly leftOut?: readonly string[];
 }
 
-/** What limits a list to the items that are wanted. */
+/** Limits a list to the items that an import needs. */
 export interface ForeignFilter {
-  /** Whether issues, and pull requests, are wanted: comments are asked of these alone. */
-  readonly wantsIssues: boolean;
-  readonly wantsPulls: boolean;
+  /** Whether issues are imported, and pull requests. Comments of others are not requested. */
+  readonly includesIssues: boolean;
+  readonly includesPulls: boolean;
   /**
-   * Only what changed at this time or later, in milliseconds, where the forge can tell; undefined
-   * for all.
+   * Only items that changed at this time or later, in milliseconds, if the forge supports it;
+   * undefined for all.
    */
   readonly since?: number | undefined;
 }

@@ -6,9 +6,9 @@ import { type ForgeAddress, parseProjectPath } from "./forge-address.ts";
 export interface OpenedAddress {
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of the project below the base, encoded. */
+  /** The path of the project below the base, encoded. */
   readonly path: string;
-  /** Of its owner, encoded. */
+  /** The name of its owner, encoded. */
   readonly owner: string;
   /** The forge's pages, without a slash at the end. */
   readonly rootUrl: string;
@@ -38,9 +38,9 @@ function authorizationOf({ username, password }: ForgeAddress): Record<string, s
 }
 
 /**
- * Where git is fetched. A server whose settings lack its public address tells one that leads
- * nowhere, or elsewhere with the credentials: then it is the address that was given, which serves
+ * The address for fetches. A server without a configured public address states one that leads
+ * nowhere, or sends the credentials elsewhere: then the import's own address is used, which serves
  * git too.
  */
-export const cloneUrlOf = (client: ApiClient, told: string, { url }: ForgeAddress): string =>
-  client.isOwn(told) ? told : url;
+export const cloneUrlOf = (client: ApiClient, stated: string, { url }: ForgeAddress): string =>
+  client.isOwn(stated) ? stated : url;

@@ -11,9 +11,9 @@ export const ABSENCES: ReadonlySet<RemoteFailureKind> = new Set([
 export const DELETIONS: ReadonlySet<RemoteFailureKind> = new Set(["not_found"]);
 
 /**
- * What a forge may not have, or may not show: undefined then.
+ * Reads a part that a forge may lack, or hide: undefined then.
  *
- * @param absences The failures that mean it.
+ * @param absences The failures that mean absence.
  * @throws RemoteFailure for any other failure.
  */
 export async function optional<T>(work: Promise<T>, absences = ABSENCES): Promise<T | undefined> {

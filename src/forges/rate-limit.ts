@@ -1,6 +1,6 @@
 import type { ForeignResponse } from "../outgoing/outcome.ts";
 
-/** Waited if a forge doesn't say how long, as GitHub's documentation asks. */
+/** The delay if a forge states none, as GitHub's documentation asks. */
 const DEFAULT_MS = 60_000;
 /** No forge's limit lasts longer than an hour; more is a clock that is wrong. */
 const LONGEST_MS = 24 * 3600_000;
@@ -16,10 +16,10 @@ interface AnyResponse extends Pick<ForeignResponse, "status" | "headers"> {
 }
 
 /**
- * When a rate limit ends, in milliseconds; undefined if the answer speaks of none.
+ * When a rate limit ends, in milliseconds; undefined if the answer is not about one.
  *
- * Limits are told by 429, by 403 with an exhausted allowance, a time or words, and by 503 with a
- * time.
+ * Limits are answered with 429, with 403 and an exhausted allowance, a time or a text, and with 503
+ * and a time.
  *
  * @see https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
  * @see https://docs.gitlab.com/administration/settings/user_and_ip_rate_limits/#response-headers

@@ -1,6 +1,6 @@
 import type { RemoteFailureKind } from "../outgoing/remote-failure.ts";
 
-/** What a request of a forge's API came to. */
+/** The result of a request to a forge's API. */
 export type StepAnswer =
   | {
       /** The JSON as it came: parsed, it might be too deep to be written again. */
@@ -30,10 +30,10 @@ const utf8 = new TextEncoder();
 const sizeOf = (text: string): number => utf8.encode(JSON.stringify(text)).length;
 
 /**
- * What a forge answered to the requests of one step.
+ * The answers of a forge to the requests of one step.
  *
- * A step that a rate limit or a failure ends is begun anew later. It is given the answers of the
- * attempts before, so that it gets on however few requests the forge allows at a time.
+ * A step that a rate limit or a failure ends is repeated later. It reuses the answers of earlier
+ * attempts, so that it makes progress however few requests the forge allows at a time.
  */
 export class StepAnswers {
   private readonly earlier = new Map<string, string>();
@@ -77,8 +77,8 @@ export class StepAnswers {
   }
 
   /**
-   * The answers of this attempt, to be stored besides the earlier ones. What is too large is left
-   * out: it is asked for again.
+   * The answers of this attempt, to be stored besides the earlier ones. Answers that are too large
+   * are left out and requested again.
    */
   toStore(): StoredAnswer[] {
     const stored: StoredAnswer[] = [];

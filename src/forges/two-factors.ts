@@ -1,10 +1,10 @@
 import type { RemoteFailure } from "../outgoing/remote-failure.ts";
 
 /**
- * The message of a failure because an account wants a second factor, which password and name do not
- * replace.
+ * The message of a failure because an account requires a second factor besides its name and
+ * password.
  */
-export const WANTS_TWO_FACTORS =
+export const TWO_FACTORS_REQUIRED =
   "the account wants two factors for its password: a token is needed instead";
 
 /** The headers by which forges ask for the code of a second factor. */
@@ -18,9 +18,9 @@ const HEADERS = ["X-GitHub-OTP", "X-Gitea-OTP", "X-GitLab-OTP"];
 export const asksForTwoFactors = (headers: Headers): boolean =>
   HEADERS.some((name) => /^required\b/i.test(headers.get(name) ?? ""));
 
-/** Whether a failure says that a second factor is wanted. */
-export const wantsTwoFactors = ({
+/** Whether a failure means that a second factor is required. */
+export const requiresTwoFactors = ({
   kind,
   message,
 }: Pick<RemoteFailure, "kind" | "message">): boolean =>
-  kind === "unauthorized" && message === WANTS_TWO_FACTORS;
+  kind === "unauthorized" && message === TWO_FACTORS_REQUIRED;

@@ -48,7 +48,7 @@ export async function handleBatch(
     await handle(deliveries, () => deliverInBackground(openCtx(), hookIds));
   }
   await handleStorageJobs(messages, openCtx);
-  // A slow host delays those of its own batch only.
+  // A slow host delays the messages of its own batch only.
   const remote = messages.map(async (message) => {
     const { body } = message;
     if (isRemoteJob(body)) await handle([message], () => runRemoteJob(openCtx(), body));
@@ -84,7 +84,7 @@ async function handleStorageJobs(
 const isStorageJob = (body: Job): body is StorageJob =>
   "kind" in body && (body.kind === "maintain" || body.kind === "collect");
 
-/** Handles all pending events. What their consequences record is dispatched by another message. */
+/** Handles all pending events. Another message dispatches the events of their consequences. */
 async function dispatch(openCtx: () => Ctx): Promise<void> {
   await dispatchEvents(openCtx());
   const ctx = openCtx();

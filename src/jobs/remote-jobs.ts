@@ -9,7 +9,7 @@ type Handlers = {
   [K in RemoteJob["kind"]]: (ctx: Ctx, job: Extract<RemoteJob, { kind: K }>) => Promise<unknown>;
 };
 
-/** What each kind of job does. Each may be repeated, and does nothing where nothing is due. */
+/** The handler of each kind of job. Each may be repeated, and does nothing if nothing is due. */
 const HANDLERS: Handlers = {
   import: (ctx, { importId }) => advanceImport(ctx, importId),
   "pull-mirror": async (ctx, { repoId }) => {

@@ -5,7 +5,7 @@ import { Outgoing } from "./outgoing.ts";
 /**
  * Opens the client for outgoing requests with the configured rules.
  *
- * @param origin    Where the caller reached the service, which it may be told to send a request to;
+ * @param origin    The origin at which the caller reached the service, to which requests may go;
  *   "" in jobs.
  * @param userAgent Sent as `User-Agent`.
  */

@@ -1,4 +1,4 @@
-/** What can be wrong with the other side of a request, a fetch or a push. */
+/** The kinds of failures of a remote, in a request, a fetch or a push. */
 export type RemoteFailureKind =
   /** The address is not allowed. */
   | "blocked"
@@ -10,7 +10,7 @@ export type RemoteFailureKind =
   | "rate_limited"
   /** Its answer exceeds a limit. */
   | "too_large"
-  /** Its answer is not what its protocol or documentation says. */
+  /** Its answer violates its protocol or documentation. */
   | "protocol"
   /** It understood, and does not want to. */
   | "refused"
@@ -34,7 +34,7 @@ const PASSING: ReadonlySet<RemoteFailureKind> = new Set([
 export class RemoteFailure extends Error {
   override readonly name = "RemoteFailure";
   readonly kind: RemoteFailureKind;
-  /** Of a rate limit: when it ends, in milliseconds. */
+  /** The end of a rate limit, in milliseconds. */
   readonly retryAt: number | undefined;
 
   constructor(kind: RemoteFailureKind, message: string, retryAt?: number) {

@@ -60,9 +60,9 @@ export class ResponseFailure extends Error {
 /** Size of a read, in bytes. */
 const READ_BYTES = 256 * 1024;
 /**
- * Bytes of a body up to which a read returns as soon as anything has arrived: a host may be long
- * silent before it sends much, and say every few seconds that it is at work. Behind them reads are
- * full, as bodies arrive in chunks of 4 KB, each of which costs a call into the runtime.
+ * Bytes of a body up to which a read returns as soon as anything has arrived: a host may report its
+ * progress every few seconds for a long time before it sends much. Later reads wait for a full
+ * buffer, since bodies arrive in chunks of 4 KB, each of which costs a call into the runtime.
  */
 const EAGER_BYTES = 256 * 1024;
 

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { parseConfig } from "../../src/config.ts";
 import { StepAnswers } from "../../src/forges/step-answers.ts";
 import { ApiClient, type ApiClientOptions } from "../../src/forges/api-client.ts";
-import { WANTS_TWO_FACTORS } from "../../src/forges/two-factors.ts";
+import { TWO_FACTORS_REQUIRED } from "../../src/forges/two-factors.ts";
 import { openOutgoing } from "../../src/outgoing/open-outgoing.ts";
 
 const [here, there] = inject("receivers");
@@ -52,7 +52,7 @@ describe("get", () => {
     });
   });
 
-  it("tells the total and the next page of a list", async () => {
+  it("returns the total and the next page of a list", async () => {
     const link = `<https://elsewhere.example/x?page=1>; rel="prev", </x?page=3&limit=2>; rel="next"`;
     const path = answer(200, { Link: link, "X-Total-Count": "7" }, "[1]");
     expect(await open().get(path, LIST)).toEqual({
@@ -67,7 +67,7 @@ describe("get", () => {
     });
   });
 
-  it("tells no next page after one without items, since a list might never end", async () => {
+  it("returns no next page after one without items, since a list might never end", async () => {
     const link = `</x?page=3>; rel="next"`;
     expect((await open().get(answer(200, { Link: link }), LIST)).next).toBeUndefined();
   });
@@ -127,12 +127,12 @@ describe("get", () => {
     expect(await failureOf(answer(status))).toMatchObject({ kind, retryAt: undefined });
   });
 
-  it("tells a wanted second factor from wrong credentials", async () => {
-    const wanted = await failureOf(answer(401, { "X-GitHub-OTP": "required; app" }));
-    expect(wanted).toMatchObject({ kind: "unauthorized", message: WANTS_TWO_FACTORS });
+  it("distinguishes a required second factor from wrong credentials", async () => {
+    const failure = await failureOf(answer(401, { "X-GitHub-OTP": "required; app" }));
+    expect(failure).toMatchObject({ kind: "unauthorized", message: TWO_FACTORS_REQUIRED });
     const wrong = await failureOf(answer(401, { "X-GitHub-OTP": "optional" }));
     expect(wrong).toMatchObject({ kind: "unauthorized" });
-    expect(wrong).not.toMatchObject({ message: WANTS_TWO_FACTORS });
+    expect(wrong).not.toMatchObject({ message: TWO_FACTORS_REQUIRED });
   });
 
   const in90Seconds = `${NOW / 1000 + 90}`;

@@ -34,7 +34,7 @@ describe("openGogs", () => {
     });
   });
 
-  it("reads labels and milestones, as far as the API tells", async () => {
+  it("reads labels and milestones, as far as the API has them", async () => {
     const { reader } = await open();
     const [bug, ...labels] = await readAll(reader, "labels");
     expect(bug).toEqual({
@@ -122,7 +122,7 @@ describe("openGogs", () => {
     expect(asked).toHaveLength(
       new Set(sample.comments.map(({ issue_url }) => issue_url).filter((url) => url !== "")).size,
     );
-    expect(await readAll(reader, "comments", { ...ALL, wantsIssues: false })).toEqual([]);
+    expect(await readAll(reader, "comments", { ...ALL, includesIssues: false })).toEqual([]);
   });
 
   it("reads what has changed", async () => {
@@ -155,7 +155,7 @@ describe("openGogs", () => {
     expect(await requests()).toEqual([]);
   });
 
-  it("sends a token in Gogs' scheme, and tells refusals", async () => {
+  it("sends a token in Gogs' scheme, and reports refusals", async () => {
     const behaviour = { isGogs: true, token: "t" };
     const { reader, requests } = await openGiteaSample({ behaviour, password: "t" });
     await reader.readProject();

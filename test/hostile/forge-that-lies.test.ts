@@ -79,7 +79,7 @@ it.each<[string, GiteaBehaviour, RegExp]>([
   [
     "a total of which there is nothing",
     { raw: { issues: json([], { "X-Total-Count": "999999999999" }) } },
-    /issues has fewer items than it tells\.$/,
+    /issues has fewer items than it states\.$/,
   ],
   [
     "a redirect to the own network",

@@ -3,7 +3,7 @@ import { describe, expect, inject, it } from "vitest";
 
 import { events, hooks, webhookEvents } from "../../src/db/schema/index.ts";
 import { dispatchEvents } from "../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
-import { tell } from "../support/activities.ts";
+import { recordEvent } from "../support/activities.ts";
 import { db } from "../support/db.ts";
 import { clockAt, deliver, deliveryOf, makeDelivery, openReceiver } from "../support/deliveries.ts";
 import { makeHook } from "../support/hooks.ts";
@@ -68,7 +68,14 @@ describe("a forged Host header", () => {
     const own = { level: "repository" as const, approverId: owner.id, repoId: repo.id };
     await makeHook({ ...own, events: ["repository"] });
     const late = Date.UTC(2101, 0, 1);
-    const id = await tell(repo, owner, "repository.created", { name: repo.name }, late, late);
+    const id = await recordEvent(
+      repo,
+      owner,
+      "repository.created",
+      { name: repo.name },
+      late,
+      late,
+    );
     await db
       .update(events)
       .set({ rootUrl: `https://${FORGED}` })
@@ -85,7 +92,7 @@ describe("a forged Host header", () => {
   it("is not in the id of a feed's entry", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
-    await tell(repo, owner);
+    await recordEvent(repo, owner);
     const { body } = await visit("GET", `/${owner.name}/${repo.name}.atom`);
     expect(body).toContain("<id>tag:127.0.0.1,2025:activity:");
   });

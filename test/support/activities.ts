@@ -11,7 +11,7 @@ let lastAt = Date.now() - 1_000_000;
  *
  * @param dispatchAt When the event is due for dispatch to hooks, in milliseconds; null for never.
  */
-export async function tell(
+export async function recordEvent(
   repo: TestRepo,
   actor: Pick<User, "id">,
   type = "repository.created",

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { inject } from "vitest";
 
-import { imports, type ImportWishes, repositories } from "../../src/db/schema/index.ts";
+import { imports, type ImportOptions, repositories } from "../../src/db/schema/index.ts";
 import type { Ctx } from "../../src/context.ts";
 import type {
   ForeignComment,
@@ -320,7 +320,7 @@ export function makeForeignData(git: ForeignGit): ForeignData {
   };
 }
 
-export const ALL_PARTS: ImportWishes["parts"] = [
+export const ALL_PARTS: ImportOptions["parts"] = [
   "labels",
   "milestones",
   "issues",
@@ -332,7 +332,7 @@ export const ALL_PARTS: ImportWishes["parts"] = [
 export async function makeImport(
   owner: TestUser,
   remote: GitRemote,
-  wishes: Partial<ImportWishes> = {},
+  options: Partial<ImportOptions> = {},
   fields: Partial<typeof imports.$inferInsert> = {},
 ): Promise<{ repo: TestRepo; importId: number }> {
   const repo = await make.repo(owner);
@@ -348,12 +348,12 @@ export async function makeImport(
       doerId: owner.id,
       service: "gitea",
       address,
-      wishes: {
+      options: {
         parts: ALL_PARTS,
         withLargeFiles: false,
         largeFilesUrl: "",
         authors: {},
-        ...wishes,
+        ...options,
       },
       dueAt: 1,
       createdAt: 1000,
@@ -385,7 +385,7 @@ export async function makeExportImport(
       doerId: owner.id,
       service: "bundle",
       address: "",
-      wishes: {
+      options: {
         parts: ALL_PARTS,
         withLargeFiles: true,
         largeFilesUrl: "",
@@ -431,7 +431,7 @@ export async function makeImportRow(
       doerId: repo.ownerId,
       service: "git",
       address: "http://127.0.0.1:48999/a/b.git",
-      wishes: { parts: [], withLargeFiles: false, largeFilesUrl: "", authors: {} },
+      options: { parts: [], withLargeFiles: false, largeFilesUrl: "", authors: {} },
       state: "waiting",
       dueAt: Date.now() + 3600_000,
       createdAt: 1000,

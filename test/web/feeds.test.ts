@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { repositories } from "../../src/db/schema/index.ts";
 
 import { formatAtom, formatRss } from "../../src/web/feed-document.ts";
-import { pushOf, tell } from "../support/activities.ts";
+import { pushOf, recordEvent } from "../support/activities.ts";
 import { call, visit } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
@@ -14,7 +14,7 @@ import { make } from "../support/make.ts";
 async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user({ fullName: 'A & <B> "C"' });
   const repo = await make.repo(owner, fields);
-  await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
+  await recordEvent(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
   return { owner, repo, path: `/${owner.name}/${repo.name}` };
 }
 
@@ -37,8 +37,8 @@ describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
     const issue = await makeIssue(repo, { title: "It rains <in>" });
     const comment = await makeComment(issue, { body: "Same & more" });
     const about = { issueId: issue.id, number: issue.number, isPull: false };
-    await tell(repo, owner, "issue.opened", about);
-    await tell(repo, owner, "comment.created", { ...about, commentId: comment.id });
+    await recordEvent(repo, owner, "issue.opened", about);
+    await recordEvent(repo, owner, "comment.created", { ...about, commentId: comment.id });
     const { body } = await visit("GET", path + ending);
     const name = `${owner.name}/${repo.name}`;
     const page = `https://forge.example/${name}/issues/1`;
@@ -59,8 +59,12 @@ describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
     const pull = await makePull(repo, {}, { title: "A roof" });
     const review = await makeReview(pull, { body: "Well done" });
     const of = { issueId: pull.id, number: pull.number };
-    await tell(repo, owner, "review.submitted", { ...of, reviewId: review.id, state: "approved" });
-    await tell(repo, owner, "pull.merged", { ...of, isAutomatic: false });
+    await recordEvent(repo, owner, "review.submitted", {
+      ...of,
+      reviewId: review.id,
+      state: "approved",
+    });
+    await recordEvent(repo, owner, "pull.merged", { ...of, isAutomatic: false });
     const { body } = await visit("GET", path + ending);
     const name = `${owner.name}/${repo.name}`;
     expect(body).toContain(`>${owner.name} approved ${name}#1<`);
@@ -87,7 +91,7 @@ describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
     const owner = await make.user();
     const org = await make.org([owner], { visibility: "private" });
     const repo = await make.repo(org);
-    await tell(repo, owner);
+    await recordEvent(repo, owner);
     expect((await visit("GET", `/${org.name}${ending}`)).status).toBe(404);
     expect((await visit("GET", `/${org.name}${ending}`, { as: owner })).body).toContain(repo.name);
   });
@@ -126,7 +130,7 @@ describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
         expect(answer.headers.get("ETag")).toBe(tag);
         expect(answer.headers.get("Content-Type")).toBeNull();
       }
-      await tell(repo, owner, "repository.pushed", pushOf("refs/heads/next"));
+      await recordEvent(repo, owner, "repository.pushed", pushOf("refs/heads/next"));
       const later = await visit("GET", address + ending, { headers: { "If-None-Match": tag } });
       expect(later.status).toBe(200);
       expect(later.headers.get("ETag")).not.toBe(tag);

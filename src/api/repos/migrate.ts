@@ -102,7 +102,7 @@ migrate.openapi(
       description: sent.description ?? "",
       withLargeFiles: sent.lfs ?? false,
       largeFilesUrl: sent.lfs_endpoint ?? "",
-      wantsWiki: sent.wiki ?? false,
+      withWiki: sent.wiki ?? false,
       parts: flags.flatMap(([part, isWanted]) => (isWanted ? [part] : [])),
       authors: sent.authors ?? {},
     });

@@ -144,8 +144,8 @@ export type ImportStage = (typeof IMPORT_STAGES)[number];
  */
 export type ImportProgress = Partial<Record<ImportStage, { done: number; total?: number }>>;
 
-/** What is wanted of an import. */
-export interface ImportWishes {
+/** The parts of a project that an import takes, and its state beside the stages. */
+export interface ImportOptions {
   /** The parts besides git; comments come with issues and pull requests. */
   parts: ProjectPart[];
   withLargeFiles: boolean;
@@ -203,7 +203,7 @@ export const imports = sqliteTable(
     username: text().notNull().default(""),
     /** The password or token, sealed; null for none. Removed when the import is done. */
     sealedPassword: text(),
-    wishes: text({ mode: "json" }).$type<ImportWishes>().notNull(),
+    options: text("wishes", { mode: "json" }).$type<ImportOptions>().notNull(),
     state: text().$type<ImportState>().notNull().default("running"),
     stage: text().$type<ImportStage>().notNull().default("git"),
     /** Where the stage goes on, in its own words; null at its beginning. */

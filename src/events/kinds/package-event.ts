@@ -10,16 +10,16 @@ export interface OfPackageVersion {
   packageType: PackageType;
   name: string;
   version: string;
-  /** Who published the version; 0 for a deleted account. */
+  /** The publisher of the version; 0 for a deleted account. */
   creatorId: number;
   /** When it was published, in milliseconds. */
   publishedAt: number;
 }
 
 /**
- * Changes of packages. They belong to the owner, and to the repository that the package is linked
- * to: those are told who see it. They name all that webhooks say, since a deleted version can't be
- * read.
+ * Changes of packages. They belong to the owner and to the repository that the package is linked
+ * to, whose readers see them. They hold all fields of the webhooks' payloads, since a deleted
+ * version can't be read.
  */
 export type PackageEvent =
   | (OfPackageVersion & { type: "package.created" })

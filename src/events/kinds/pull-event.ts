@@ -9,12 +9,12 @@ interface OfPull {
   number: number;
 }
 
-/** Who is asked for a review: a user or a team. */
+/** The reviewer of a request: a user or a team. */
 type Asked = { userId: number; teamId: null } | { userId: null; teamId: number };
 
 /**
- * What happens to pull requests only. What they share with issues, like being opened, edited,
- * labeled and closed without a merge, is told as of an issue.
+ * Events of pull requests only. Events that they share with issues, like being opened, edited,
+ * labeled and closed without a merge, are issue events.
  */
 export type PullEvent =
   | (OfPull & {
@@ -23,7 +23,7 @@ export type PullEvent =
       before: Oid;
       after: Oid;
       isForced: boolean;
-      /** The commits that are new, at most as many as the count tells. */
+      /** The number of new commits, up to a limit. */
       commitCount: number;
     })
   | (OfPull & {
@@ -63,7 +63,7 @@ export type PullEvent =
       type: "pull.dequeued";
       branch: string;
       reason: DequeueReason;
-      /** What a rule or a right lacks, for `refused`; else "". */
+      /** The missing rule or permission for `refused`; else "". */
       detail: string;
     })
   | (OfPull & {

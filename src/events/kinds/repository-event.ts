@@ -22,7 +22,7 @@ export type RepositoryEvent =
       repoId: number;
       /** The new owner. */
       ownerId: number;
-      /** Who had it before. Undefined in events that are older than the field. */
+      /** The owner before. Undefined in events that are older than the field. */
       formerOwnerId?: number;
       /** Full names. */
       from: string;
@@ -60,7 +60,7 @@ export type RepositoryEvent =
       type: "mirror.failed";
       repoId: number;
       ownerId: number;
-      /** Of a push mirror; undefined for the mirror that the repository is. */
+      /** The remote of a push mirror; undefined for a pull mirror. */
       remoteName?: string;
       /** Without credentials. */
       reason: string;

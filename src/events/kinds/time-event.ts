@@ -13,8 +13,8 @@ interface OfUser extends OnIssue {
 }
 
 /**
- * Changes of booked time, of stopwatches and of estimates. How long booked time is is not told:
- * writers list that.
+ * Changes of booked time, of stopwatches and of estimates. They don't hold the booked duration,
+ * which only writers may list.
  */
 export type TimeEvent =
   | (OfUser & { type: "issue.time_added" | "issue.time_deleted"; timeId: number })

@@ -12,7 +12,7 @@ import { GiteaComment } from "./shapes.ts";
 export async function readComments(
   project: GiteaProject,
   cursor: string | undefined,
-  { since, wantsIssues, wantsPulls }: ForeignFilter,
+  { since, includesIssues, includesPulls }: ForeignFilter,
 ): Promise<ForeignPage<ForeignComment>> {
   const { lists, path, rootUrl } = project;
   const list = {
@@ -22,10 +22,10 @@ export async function readComments(
     size: ITEMS_SIZE,
   };
   const page = await lists.readForward(list, cursor);
-  const wanted = page.items.filter(({ pull_request_url }) =>
-    pull_request_url === "" ? wantsIssues : wantsPulls,
+  const included = page.items.filter(({ pull_request_url }) =>
+    pull_request_url === "" ? includesIssues : includesPulls,
   );
-  const items = await mapInParallel(wanted, async (comment): Promise<ForeignComment> => ({
+  const items = await mapInParallel(included, async (comment): Promise<ForeignComment> => ({
     kind: "comment",
     foreignId: String(comment.id),
     number: numberIn(comment.pull_request_url || comment.issue_url),
@@ -35,7 +35,11 @@ export async function readComments(
     createdAt: comment.created_at,
     updatedAt: comment.updated_at,
   }));
-  return { items, next: page.next, total: wantsIssues && wantsPulls ? page.total : undefined };
+  return {
+    items,
+    next: page.next,
+    total: includesIssues && includesPulls ? page.total : undefined,
+  };
 }
 
 /** The number at the end of the address of an issue or pull request. */

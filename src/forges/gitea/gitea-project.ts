@@ -1,7 +1,7 @@
 import type { ApiClient } from "../api-client.ts";
 import type { ListPages } from "./list-pages.ts";
 
-/** What the readers of single kinds share. */
+/** The context that the readers of all kinds share. */
 export interface GiteaProject {
   readonly client: ApiClient;
   readonly lists: ListPages;

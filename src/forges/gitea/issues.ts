@@ -32,7 +32,7 @@ export async function readIssues(
   return { ...page, items };
 }
 
-/** What issues and pull requests have in common, with their reactions. */
+/** The fields that issues and pull requests share, with their reactions. */
 export async function toIssueFields(
   project: GiteaProject,
   kind: "issue" | "pull",

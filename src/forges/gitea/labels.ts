@@ -52,7 +52,7 @@ const toLabel = (label: z.output<typeof GiteaLabel>): ForeignLabel => ({
   isArchived: label.is_archived,
 });
 
-/** @param now Stands in for times that old versions do not tell. */
+/** @param now Replaces times that old versions lack. */
 function toMilestone(milestone: z.output<typeof GiteaMilestone>, now: number): ForeignMilestone {
   const createdAt = milestone.created_at ?? milestone.closed_at ?? now;
   return {

@@ -19,7 +19,7 @@ export interface ListWindow<T> {
   readonly start: number;
   /** Where the next part begins: further than there are items, if the server hides some of them. */
   readonly end: number;
-  /** Undefined if the server does not tell it. */
+  /** Undefined if the server does not state it. */
   readonly total: number | undefined;
   readonly isLast: boolean;
 }
@@ -29,7 +29,7 @@ export interface ApiList<T> {
   readonly path: string;
   readonly shape: z.ZodType<T>;
   readonly query?: ApiQuery;
-  /** How many items are wanted in one page. */
+  /** The number of items to request in one page. */
   readonly size: number;
 }
 
@@ -39,8 +39,8 @@ export interface ApiList<T> {
  */
 export class ListPages {
   private readonly client: ApiClient;
-  /** The maximum that the server tells, if it does. */
-  private toldMax: Promise<number | undefined> | undefined;
+  /** The maximum that the server states, if it does. */
+  private statedMax: Promise<number | undefined> | undefined;
   /** The length of a first page that was shorter than was asked for. */
   private shortestPage: number | undefined;
 
@@ -86,7 +86,7 @@ export class ListPages {
 
   /**
    * A page, oldest first, of a list that the server gives newest first: it is read from its end,
-   * which new items do not shift. The cursor tells how many were read and how many there were.
+   * which new items do not shift. The cursor has the number of read items and the total.
    */
   async readBackward<T>(list: ApiList<T>, cursor: string | undefined): Promise<ForeignPage<T>> {
     const [first, second] = cursor?.split("/") ?? [];
@@ -99,14 +99,14 @@ export class ListPages {
         total === undefined ? 0 : total - 1 - done,
       );
       if (page.total === undefined) {
-        throw new RemoteFailure("protocol", `${list.path} does not tell how many there are`);
+        throw new RemoteFailure("protocol", `${list.path} does not state the number of items`);
       }
       total = page.total;
       // The list may have grown or shrunk since.
       const position = total - 1 - done;
       if (position >= page.start && position < page.end) {
         if (page.items.length === 0) {
-          throw new RemoteFailure("protocol", `${list.path} has fewer items than it tells`);
+          throw new RemoteFailure("protocol", `${list.path} has fewer items than it states`);
         }
         const items = page.items.slice(0, position - page.start + 1).toReversed();
         const next = page.start === 0 ? undefined : `${total - page.start}/${total}`;
@@ -126,23 +126,23 @@ export class ListPages {
   }
 
   /**
-   * How long pages are at most: as the server tells, or else as the first page of a list is. The
-   * first position needs no answer, since it begins the first page however long that is.
+   * The maximum length of pages: as the server states, or else the length of a list's first page.
+   * The first position needs neither, since it begins the first page of any length.
    */
   private async readItemsMax(list: ApiList<unknown>, position: number): Promise<number> {
-    this.toldMax ??= this.readToldMax();
-    const max = (await this.toldMax) ?? this.shortestPage;
+    this.statedMax ??= this.readStatedMax();
+    const max = (await this.statedMax) ?? this.shortestPage;
     if (max !== undefined || position === 0) return max ?? ITEMS_MAX;
     await this.readAround(list, 0);
     return this.shortestPage ?? ITEMS_MAX;
   }
 
-  private async readToldMax(): Promise<number | undefined> {
+  private async readStatedMax(): Promise<number | undefined> {
     try {
       const settings = (await optional(this.client.get("/settings/api", ApiSettings)))?.value;
       return settings && settings.max_response_items > 0 ? settings.max_response_items : undefined;
     } catch (error) {
-      this.toldMax = undefined;
+      this.statedMax = undefined;
       throw error;
     }
   }

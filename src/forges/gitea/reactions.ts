@@ -10,7 +10,7 @@ import { GiteaReaction } from "./shapes.ts";
 const CONTENTS: ReadonlySet<string> = new Set(ALLOWED_REACTIONS);
 
 const SIZE = 50;
-/** What has more reactions than this keeps the first ones. */
+/** Reactions that are read of one item at most, the first ones. */
 const REACTIONS_MAX = 1000;
 
 /** The reactions to an issue or pull request; none if it is gone meanwhile. */

@@ -41,7 +41,7 @@ export async function readReviews(
   cursor: string | undefined,
   filter: ForeignFilter,
 ): Promise<ForeignPage<ForeignReview>> {
-  if (!filter.wantsPulls) return { items: [], next: undefined };
+  if (!filter.includesPulls) return { items: [], next: undefined };
   const [pullCursor, reviewCursor] = cursor?.split("/") ?? [];
   const first = numberOf(pullCursor);
   const firstReview = numberOf(reviewCursor);
@@ -140,8 +140,8 @@ async function readReviewComments(
 
 /**
  * The first comment of the conversation of each comment, as far as it is in the same review.
- * Gitea's API does not tell it: answers are in the review of what they answer, about the same line
- * of the same file, and who resolved a conversation is told of its first comment.
+ * Gitea's API does not state it: an answer is in the same review and on the same line of the same
+ * file as the comment it answers, and only the first comment of a conversation has its resolver.
  *
  * @param comments Oldest first.
  */

@@ -14,7 +14,7 @@ import {
   titleText,
 } from "../fields.ts";
 
-/** What is read of the API's records; other fields are ignored. @see https://docs.gitea.com/api */
+/** The read fields of the API's records; others are ignored. @see https://docs.gitea.com/api */
 export const GiteaUser = z.object({ id, login: shortText });
 const Author = { user: GiteaUser.nullish(), original_author: optionalShort };
 

@@ -21,7 +21,7 @@ const Comment = z.object({
     .string()
     .regex(/\/issues\/[1-9]\d{0,9}$/)
     .transform((url): number => Number(url.slice(url.lastIndexOf("/") + 1))),
-  /** By which issues and pull requests are told apart. */
+  /** Distinguishes comments of issues from those of pull requests. */
   html_url: shortText,
 });
 type Comment = z.infer<typeof Comment>;
@@ -33,7 +33,7 @@ type Comment = z.infer<typeof Comment>;
 export async function readComments(
   api: GitHubApi,
   cursor: string | undefined,
-  { wantsIssues, wantsPulls, since }: ForeignFilter,
+  { includesIssues, includesPulls, since }: ForeignFilter,
 ): Promise<ForeignPage<ForeignComment>> {
   const page = await readListPage(
     api,
@@ -42,13 +42,13 @@ export async function readComments(
     { sort: "created", direction: "asc", since: formatSince(since) },
     cursor,
   );
-  const isWanted = (comment: Comment): boolean =>
-    /\/pull\/\d+(?:#|$)/.test(comment.html_url) ? wantsPulls : wantsIssues;
+  const isIncluded = (comment: Comment): boolean =>
+    /\/pull\/\d+(?:#|$)/.test(comment.html_url) ? includesPulls : includesIssues;
 
   return convertPage(
     page,
-    (comment) => (isWanted(comment) ? reactionCost(comment.reactions) : 0),
-    async (comment) => (isWanted(comment) ? toComment(api, comment) : undefined),
+    (comment) => (isIncluded(comment) ? reactionCost(comment.reactions) : 0),
+    async (comment) => (isIncluded(comment) ? toComment(api, comment) : undefined),
   );
 }
 

@@ -8,9 +8,9 @@ import { type GitHubApi, readWholeList } from "./github-api.ts";
 import type { RequestBudget } from "./request-budget.ts";
 import type { Thread } from "./threads.ts";
 
-/** Of a pull request, at most this many pages of reviews, and of comments on code, are read. */
+/** Pages of reviews, and of comments on code, that are read of one pull request at most. */
 const PAGES_MAX = 10;
-/** Events are read only for what they say of dismissed and of requested reviews. */
+/** Pages of events that are read, for dismissed and requested reviews only. */
 const EVENT_PAGES_MAX = 3;
 
 /** @see https://docs.github.com/en/rest/pulls/reviews#list-reviews-for-a-pull-request */
@@ -45,7 +45,7 @@ const Event = z.object({
 
 type Event = z.infer<typeof Event>;
 
-/** Who may push, or belongs to the organization: their reviews count for the rules of a branch. */
+/** Associations whose reviews count for the rules of a branch: writers and members. */
 const OFFICIAL: ReadonlySet<string> = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
 
 type SubmittedState = "approved" | "request_changes" | "comment";
@@ -74,9 +74,9 @@ interface Conversation {
   readonly leftOut: readonly string[];
 }
 
-/** What events tell, that reviews and requests don't. */
+/** The facts that only events have, not reviews and requests. */
 interface EventFacts {
-  /** What dismissed reviews said, by their ids. */
+  /** The results of dismissed reviews, by the reviews' ids. */
   readonly dismissed: ReadonlyMap<number, SubmittedState>;
   /** When reviews were last asked for, by the names of the reviewers. */
   readonly requestedAt: ReadonlyMap<string, number>;
@@ -150,8 +150,8 @@ function toFacts(events: readonly Event[]): EventFacts {
     if (event === "review_requested" && requested_reviewer.id !== 0) {
       requestedAt.set(requested_reviewer.name, created_at);
     }
-    const said = dismissed_review?.state ?? "";
-    const state = Object.hasOwn(EVENT_STATES, said) ? EVENT_STATES[said] : undefined;
+    const result = dismissed_review?.state ?? "";
+    const state = Object.hasOwn(EVENT_STATES, result) ? EVENT_STATES[result] : undefined;
     if (state && dismissed_review) dismissed.set(dismissed_review.review_id, state);
   }
   return { dismissed, requestedAt };
@@ -175,7 +175,7 @@ function toReviews(
       foreignId: String(id),
       number,
       reviewer: review.user,
-      // Of a dismissed review only its event tells what it said. Mostly it stood in the way.
+      // Only the event of the dismissal has the review's result. Mostly it requested changes.
       state:
         state === "DISMISSED" ? (dismissed.get(id) ?? "request_changes") : SUBMITTED_STATES[state],
       isDismissed: state === "DISMISSED",

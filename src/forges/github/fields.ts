@@ -20,10 +20,7 @@ export const Account = z
     return { id: user.id, name: user.login };
   });
 
-/**
- * How many reactions something has, which spares a request for most things. Servers of old don't
- * say.
- */
+/** The number of reactions, which saves most requests. Old servers don't state it. */
 export const ReactionCounts = z.object({ total_count: z.int().nonnegative() }).nullish();
 export type ReactionCounts = z.infer<typeof ReactionCounts>;
 

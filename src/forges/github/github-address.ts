@@ -4,11 +4,11 @@ import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 export interface GitHubAddress {
   /** Where the paths of its API begin, without a slash at the end. */
   readonly apiUrl: string;
-  /** Of the repository, below `apiUrl`. */
+  /** The path of the repository below `apiUrl`. */
   readonly path: string;
 }
 
-/** What GitHub allows in names of accounts and repositories. */
+/** A name of an account or repository that GitHub allows. */
 const NAME = /^[\w.-]{1,100}$/;
 
 /**

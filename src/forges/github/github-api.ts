@@ -5,7 +5,7 @@ import type { ApiAnswer, ApiClient, ApiQuery } from "../api-client.ts";
 /** The API, and the repository that is read. */
 export interface GitHubApi {
   readonly client: ApiClient;
-  /** Of the repository, such as `/repos/octo/app`. */
+  /** The path of the repository, such as `/repos/octo/app`. */
   readonly path: string;
 }
 

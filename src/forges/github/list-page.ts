@@ -10,12 +10,12 @@ interface Listed {
   readonly id: number;
 }
 
-/** A page of a list of GitHub, from where the cursor says. */
+/** A page of a list of GitHub, from the cursor's position. */
 export interface ListPage<T> {
   readonly items: readonly T[];
   /** The cursor of the next page; undefined after the last one. */
   readonly next: string | undefined;
-  /** What the cursor says of the first item, of which a part was read; "" for nothing. */
+  /** The cursor's position within the first item, of which a part was read; "" for none. */
   readonly within: string;
   /**
    * The cursor of the rest of this page: after `item`, or where this rest begins if there is none.
@@ -27,12 +27,11 @@ export interface ListPage<T> {
 /**
  * Reads a page of a list.
  *
- * GitHub tells the query of the next page, with the number of the page or, in long lists, a text of
- * its own. The cursor is that query and the item of that page that was read last, whose id it finds
- * again even if others were deleted in the meantime; if it was itself, the page is read again as a
- * whole.
+ * GitHub's answer has the query of the next page, with the number of the page or, in long lists, an
+ * opaque text. The cursor is that query and the id of the item of that page that was read last. If
+ * that item was deleted in the meantime, the whole page is read again.
  *
- * @param query Of the first page.
+ * @param query The query of the first page.
  * @throws RemoteFailure as `ApiClient.get`; `protocol` if a page leads back.
  */
 export async function readListPage<T extends Listed>(
@@ -67,7 +66,7 @@ export async function readListPage<T extends Listed>(
  * Converts the items of a page, as far as the budget of requests goes.
  *
  * @param costOf  How many requests an item takes.
- * @param convert Returns undefined for an item that is not wanted.
+ * @param convert Returns undefined for an item that is skipped.
  */
 export async function convertPage<T extends Listed, R>(
   page: ListPage<T>,
@@ -88,10 +87,7 @@ export async function convertPage<T extends Listed, R>(
   return { items, next: page.next };
 }
 
-/**
- * Whether a page leads to itself or to one before it, as far as their queries tell: so the list
- * would not end.
- */
+/** Whether a page's query leads to itself or to a page before it: such a list would not end. */
 function leadsBack(page: string, next: string): boolean {
   const from = new URLSearchParams(page);
   const to = new URLSearchParams(next);

@@ -15,7 +15,7 @@ import { readPulls } from "./pulls.ts";
 import { readReleases } from "./releases.ts";
 import { readReviews } from "./reviews.ts";
 
-/** Of the API whose documentation this reader follows. */
+/** The version of the API whose documentation this reader follows. */
 const API_VERSION = "2022-11-28";
 
 /**
@@ -53,8 +53,8 @@ export function openGitHub(
     service: "github",
     readProject: () => readProject(api),
     readPage: (kind, cursor, filter) => readers[kind](cursor, filter),
-    // SECURITY: an asset's address is what the other side says; the credentials go to the API
-    // alone. It redirects to a host of files, to which the guarded client does not send them.
+    // SECURITY: the remote chooses an asset's address; the credentials go to the API alone. It
+    // redirects to a host of files, to which the guarded client does not send them.
     headersFor: (url) =>
       isBelow(url, apiUrl) ? { ...headers, Accept: "application/octet-stream" } : {},
   };

@@ -15,7 +15,7 @@ const Repository = z.object({
   clone_url: z.url(),
   html_url: z.url(),
   has_issues: z.boolean(),
-  /** Servers that don't say it always have them. */
+  /** Missing from servers that always have them. */
   has_pull_requests: z.boolean().optional(),
 });
 

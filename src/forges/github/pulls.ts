@@ -24,8 +24,8 @@ const Side = z
   }));
 
 /**
- * What a pull request has besides an issue, as the API tells it of a single one: lists don't name
- * who merged it.
+ * The fields of a pull request besides its issue. They are read one by one, since lists don't name
+ * the merger.
  *
  * @see https://docs.github.com/en/rest/pulls/pulls#get-a-pull-request
  */
@@ -66,7 +66,7 @@ async function readPull(api: GitHubApi, thread: Thread): Promise<ForeignPull | u
     head: pull.head,
     base: pull.base,
     headRef: `refs/pull/${thread.number}/head`,
-    // GitHub tells the tip of the base, not where the head left it.
+    // GitHub has the tip of the base, not the merge base.
     mergeBaseOid: "",
     allowMaintainerEdit: pull.maintainer_can_modify,
     mergedAt: pull.merged_at,

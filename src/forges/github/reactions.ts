@@ -7,10 +7,10 @@ import type { ForeignReaction } from "../forge.ts";
 import { Account, type ReactionCounts } from "./fields.ts";
 import { type GitHubApi, PAGE_SIZE, readWholeList } from "./github-api.ts";
 
-/** Of one thing, at most this many pages of reactions are read. */
+/** Pages of reactions that are read of one item at most. */
 const PAGES_MAX = 10;
 
-/** GitHub's words are those of the API here; should it get others, they are left out. */
+/** GitHub's names of reactions are the same as here; unknown ones are skipped. */
 const KNOWN: ReadonlySet<string> = new Set(ALLOWED_REACTIONS);
 
 const Reaction = z.object({ user: Account, content: shortText });
@@ -22,8 +22,8 @@ export const reactionCost = (counts: ReactionCounts): number =>
 /**
  * Reads the reactions of something, oldest first: at most 1,000.
  *
- * @param path   Of the thing, below that of the repository, such as `/issues/7`.
- * @param counts What the thing says of its reactions: without any, no request is made.
+ * @param path   The path of the item below the repository's, such as `/issues/7`.
+ * @param counts The item's count of reactions: for 0, no request is made.
  */
 export async function readReactions(
   api: GitHubApi,

@@ -17,8 +17,8 @@ const Asset = z.object({
   download_count: z.int().nonnegative(),
   created_at: time,
   /**
-   * Of the API, which gives the file itself if it is asked for bytes; the other URL knows no
-   * tokens.
+   * The asset's address in the API, which returns the file to a request for bytes; the other URL
+   * does not accept tokens.
    */
   url: z.url(),
 });
@@ -60,7 +60,7 @@ const toRelease = (release: z.infer<typeof Release>): ForeignRelease => ({
   isDraft: release.draft,
   isPrerelease: release.prerelease,
   publisher: release.author,
-  // What GitHub calls created is the time of the commit.
+  // GitHub's `created_at` is the time of the commit.
   createdAt: release.published_at ?? release.created_at,
   // An asset in another state is what an upload left that broke off: it has no content.
   assets: release.assets.filter(({ state }) => state === "uploaded").map(toAsset),

@@ -19,7 +19,7 @@ export async function readReviews(
   cursor: string | undefined,
   filter: ForeignFilter,
 ): Promise<ForeignPage<ForeignReview>> {
-  if (!filter.wantsPulls) return { items: [], next: undefined };
+  if (!filter.includesPulls) return { items: [], next: undefined };
   const page = await readThreads(api, cursor, filter);
   const budget = new RequestBudget();
   const items: ForeignReview[] = [];

@@ -26,7 +26,7 @@ const Thread = z.object({
   closed_at: timeOrNull,
   created_at: time,
   updated_at: time,
-  /** Of pull requests only. */
+  /** Present for pull requests only. */
   pull_request: z.object({}).nullish(),
 });
 export type Thread = z.infer<typeof Thread>;
@@ -34,8 +34,8 @@ export type Thread = z.infer<typeof Thread>;
 /**
  * Reads a page of issues and pull requests, oldest first.
  *
- * Pull requests are listed by it too, because of their own list GitHub tells no reactions, and not
- * what changed since a time.
+ * Pull requests are listed by it too, since their own list has neither reactions nor a filter by
+ * the time of the last change.
  */
 export const readThreads = (
   api: GitHubApi,
@@ -56,7 +56,7 @@ export const formatSince = (since: number | undefined): string | undefined =>
 
 export const isPull = (thread: Thread): boolean => Boolean(thread.pull_request);
 
-/** What issues and pull requests have in common. */
+/** The fields that issues and pull requests share. */
 export const toThreadFields = (
   thread: Thread,
   reactions: readonly ForeignReaction[],

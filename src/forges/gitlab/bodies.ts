@@ -1,7 +1,7 @@
 import { maskCode } from "../../render/mask-code.ts";
 import { type Numbering, numberOfIssue, numberOfPull } from "./numbering.ts";
 
-/** What a text of a project is translated with. */
+/** The context in which a text of a project is converted. */
 export interface BodyContext {
   readonly numbering: Numbering;
   /** The full path of the project, with all its groups. */

@@ -23,8 +23,8 @@ interface CodeNote {
  * Reads comments on the code of a merge request from a position on: a page of conversations, or
  * less.
  *
- * GitLab tells neither the lines around a comment nor whether it is outdated. It moves the comments
- * that still apply to the newest commit, so that one with another commit is outdated.
+ * GitLab has neither the lines around a comment nor whether it is outdated. It moves the comments
+ * that still apply to the newest commit, so a comment with another commit is outdated.
  */
 export async function readCodeReviews(
   project: GitLabProject,

@@ -24,18 +24,18 @@ const Commented = z.object({
 type Commented = z.infer<typeof Commented>;
 
 /**
- * Reads comments: those of issues, then those of merge requests that are not on code, in the order
- * of what they are about.
+ * Reads the comments of issues, then those of merge requests that are not on code, in the order of
+ * their issues and merge requests.
  *
- * GitLab lists them for one issue at a time. Those without comments are passed over. What GitLab
- * wrote itself about changes is left out, and, SECURITY, what only members may read: internal
- * notes, and all of confidential issues.
+ * GitLab lists them for one issue at a time. Issues without comments are passed over. GitLab's own
+ * notes about changes are skipped. SECURITY: so are comments that only members may read: internal
+ * notes, and all comments of confidential issues.
  */
 export const readComments: ReadPage<ForeignComment> = async (project, cursor, filter) => {
-  const isAtPulls = cursor.isAtPulls || !filter.wantsIssues;
-  if (isAtPulls && !filter.wantsPulls) return { items: [], next: undefined };
+  const isAtPulls = cursor.isAtPulls || !filter.includesIssues;
+  if (isAtPulls && !filter.includesPulls) return { items: [], next: undefined };
   const page = await readAt(project, { ...cursor, isAtPulls }, filter);
-  if (page.next || isAtPulls || !filter.wantsPulls) return page;
+  if (page.next || isAtPulls || !filter.includesPulls) return page;
   return { ...page, next: { isAtPulls: true, position: LIST_START } };
 };
 
@@ -103,8 +103,8 @@ async function readNotes(
     });
   const due = notes.value.slice(doneCount);
   const read = await requests.readFirst(due, false, async (note) => {
-    const isWanted = since === undefined || note.updated_at >= since;
-    if (!isForReaders(note) || isOnCode(note) || !isWanted) return undefined;
+    const isRecent = since === undefined || note.updated_at >= since;
+    if (!isForReaders(note) || isOnCode(note) || !isRecent) return undefined;
     const comment: ForeignComment = {
       kind: "comment",
       foreignId: String(note.id),

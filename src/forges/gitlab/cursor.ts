@@ -16,9 +16,9 @@ export type PartCursor = z.infer<typeof PartCursor>;
 const GitLabCursor = z.object({
   /** See `Numbering`: what was decided at the first page holds for all. */
   numbering: z.string(),
-  /** Of lists that have numbered pages. */
+  /** The page of lists with numbered pages. */
   page: z.int().positive().default(1),
-  /** Of lists of issues and merge requests, and of what these have. */
+  /** The position in lists of issues and merge requests, and of their items. */
   position: ListPosition.default(LIST_START),
   /** Whether the issues are done, for what both have. */
   isAtPulls: z.boolean().default(false),

@@ -1,4 +1,4 @@
-/** What a file of a project is downloaded from, below its page. */
+/** The paths of downloadable files, below the page of a project. */
 const PAGES = /^-\/(?:archive|jobs|package_files|releases)\/|^uploads\//;
 /** The same below the project's path in the API. */
 const RESOURCES = /^(?:packages|releases|uploads|jobs|repository\/archive)(?:[./]|$)/;
@@ -7,13 +7,11 @@ const RESOURCES = /^(?:packages|releases|uploads|jobs|repository\/archive)(?:[./
 export const apiPathOf = (path: string): string => `/api/v4/projects/${encodeURIComponent(path)}`;
 
 /**
- * Whether the token of a project's import may be sent to an address from which a file of it is said
- * to come.
+ * Whether the token of a project's import may be sent to the address of a file.
  *
- * SECURITY: whoever edits releases there chooses these addresses, while the token is the importer's
- * and may read more than the project. So the address must be one of a file of this project: with
- * any other on the same host, a release could fetch what only the importer may read, and show it
- * here.
+ * SECURITY: the editors of releases there choose these addresses, while the token is the importer's
+ * and may read more than the project. So the address must belong to a file of this project: any
+ * other on the same host could expose data here that only the importer may read.
  *
  * @param path The full path of the project.
  */
@@ -31,7 +29,7 @@ export function mayHaveToken(url: string, origin: string, path: string): boolean
 /** Servers may decode these before they look for what is meant, and then leave the project. */
 const isAmbiguous = (path: string): boolean => /%2f|%5c|%2e|%25/i.test(path);
 
-/** What follows a prefix; GitLab does not tell capitals from small letters. */
+/** The rest of a path after a prefix; GitLab's paths are case-insensitive. */
 const below = (path: string, prefix: string): string | undefined =>
   path.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()
     ? path.slice(prefix.length)

@@ -47,7 +47,7 @@ async function toIssue(project: GitLabProject, issue: GitLabIssue): Promise<Fore
   };
 }
 
-/** What issues and merge requests tell alike. */
+/** The fields that issues and merge requests share. */
 export function issuableOf(project: GitLabProject, item: GitLabIssue | MergeRequest) {
   return {
     poster: item.author,

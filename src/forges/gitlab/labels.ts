@@ -15,8 +15,8 @@ const Label = z.object({
 });
 
 /**
- * Reads labels, those of its groups too. A label of a scope, `a::b`, is exclusive, and called `a/b`
- * here.
+ * Reads labels of the project and of its groups. A label of a scope, `a::b`, is exclusive and named
+ * `a/b` here.
  */
 export const readLabels: ReadPage<ForeignLabel> = async ({ requests, root }, { page }) => {
   const { value, total, next } = await requests.get(

@@ -39,7 +39,7 @@ interface Listed {
 export interface ListPage<T> {
   readonly items: readonly T[];
   readonly hasMore: boolean;
-  /** Of the whole list, if GitLab tells: not for more than 10,000, and only at the start. */
+  /** The number of items in the list. GitLab states it only at the start, and up to 10,000. */
   readonly total: number | undefined;
 }
 

@@ -17,8 +17,8 @@ const Milestone = z.object({
 });
 
 /**
- * Reads milestones, those of its groups too. When one was closed is not told: it is the time of its
- * last change.
+ * Reads milestones of the project and of its groups. The time of the last change stands for the
+ * time of closing, which GitLab lacks.
  */
 export const readMilestones: ReadPage<ForeignMilestone> = async (project, { page }, { since }) => {
   const { value, total, next } = await project.requests.get(

@@ -1,11 +1,10 @@
 /**
  * How the two sequences of a GitLab project become one.
  *
- * These are the highest numbers of its issues and merge requests when the numbering was decided. Up
- * to them, issues keep their numbers and merge requests follow behind the last issue, as Gitea
- * numbers them. What is added to either sequence later takes turns behind all of these: issues at
- * the odd distances, merge requests at the even ones. So no number is given twice, and each follows
- * from the numbering alone, however much is added on either side.
+ * It has the highest numbers of issues and merge requests at the first reading. Up to them, issues
+ * keep their numbers and merge requests follow behind the last issue, as Gitea numbers them. Later
+ * additions alternate behind all of these: issues at the odd distances, merge requests at the even
+ * ones. So no number is assigned twice, and each follows from the numbering alone.
  */
 export interface Numbering {
   readonly issueMax: number;

@@ -27,8 +27,8 @@ import { readReviews } from "./reviews.ts";
  *
  * @param address   The password is a token with the scope `read_api`, since GitLab's API takes no
  *                  passwords; "" to read what is public. The user name is `oauth2` for a token of
- *                  OAuth; others say nothing.
- * @param numbering What `readProject` returned when the project was read first; undefined then.
+ *                  OAuth; others are ignored.
+ * @param numbering The value that `readProject` returned first; undefined before.
  * @throws RemoteFailure `blocked` or `not_found` if the address can't be that of a project.
  * @throws Error if the numbering is none of this reader's.
  */

@@ -2,7 +2,7 @@ import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 
 /** Where a project is. */
 export interface ProjectUrl {
-  /** Of the server, which is at the root of its host. */
+  /** The origin of the server, which is at the root of its host. */
   readonly origin: string;
   /** The full path: the groups and the project, joined by slashes. */
   readonly path: string;

@@ -11,7 +11,7 @@ import { Iid } from "./shapes.ts";
 /** A project as one page of it is read. */
 export interface GitLabProject extends BodyContext {
   readonly requests: Requests;
-  /** Of the server. */
+  /** The origin of the server. */
   readonly origin: string;
   /** Where its paths in the API begin. */
   readonly root: string;
@@ -40,10 +40,7 @@ export type ReadPage<T> = (
   filter: ForeignFilter,
 ) => Promise<GitLabPage<T>>;
 
-/**
- * Without a token GitLab tells neither the levels nor, in older versions, the visibility of what
- * everybody sees.
- */
+/** Without a token GitLab omits the levels and, in older versions, the visibility. */
 const Project = z.object({
   path_with_namespace: shortText,
   description: optionalLong,
@@ -103,11 +100,11 @@ export async function decideNumbering(requests: Requests, root: string): Promise
  * The highest number of a project's issues or merge requests; undefined if it has none of them for
  * this caller.
  *
- * GitLab orders by time only, and an issue that was moved here keeps the time of its creation, so
- * those that were changed last are looked at too. An issue that is missed nevertheless is numbered
- * as if it was added later.
+ * GitLab orders by time only, and an issue that was moved to the project keeps the time of its
+ * creation, so the issues that changed last are read too. An issue that is missed nevertheless is
+ * numbered as if it was added later.
  *
- * @param level Who has access to them there; undefined if GitLab doesn't tell.
+ * @param level The access level there; undefined if GitLab doesn't state it.
  */
 async function findNumberMax(
   requests: Requests,

@@ -81,7 +81,7 @@ async function toPull(
   };
 }
 
-/** Reads what only the merge request itself tells, not its list; undefined if it is gone. */
+/** Reads the fields that lists of merge requests lack; undefined if it was deleted. */
 async function readRefs({ requests }: GitLabProject, path: string) {
   try {
     const { value } = await requests.get(path, Refs);

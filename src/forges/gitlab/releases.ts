@@ -28,8 +28,8 @@ type Release = z.infer<typeof Release>;
  * Reads releases with the files that they link to. The archives of the source are made from the tag
  * here too.
  *
- * GitLab has neither drafts nor pre-releases, and tells of a link neither its size, nor its age,
- * nor its downloads.
+ * GitLab has neither drafts nor pre-releases, and links have neither a size nor a time nor a number
+ * of downloads.
  */
 export const readReleases: ReadPage<ForeignRelease> = async (project, { page }) => {
   const { value, total, next } = await project.requests.get(
@@ -66,7 +66,7 @@ export const readReleases: ReadPage<ForeignRelease> = async (project, { page }) 
 
 /**
  * Packages and jobs are linked by the id of their project. Such an address is rewritten with the
- * project's path, by which one tells later that the file is the project's own.
+ * project's path, by which `mayHaveToken` recognizes a file of the project.
  */
 async function findOwnUrl(
   { requests, root, origin, projectPath }: GitLabProject,

@@ -4,13 +4,12 @@ import type { PartCursor } from "./cursor.ts";
 import { listFrom, positionAfter } from "./list-position.ts";
 import type { PartPage, ReadPage } from "./project.ts";
 import { MergeRequest } from "./shapes.ts";
-import { readVerdicts } from "./verdicts.ts";
+import { readApprovals } from "./approvals.ts";
 
 /**
- * Reads reviews: of each merge request first who approved it or was asked for a review, then the
- * comments on code.
+ * Reads reviews: for each merge request first approvals and requests, then the comments on code.
  *
- * GitLab does not tell which comments were sent together, so that each is a review of its own, as
+ * GitLab does not state which comments were submitted together, so each is a review of its own, as
  * Gitea stores the answers in a conversation.
  */
 export const readReviews: ReadPage<ForeignReview> = async (project, cursor, { since }) => {
@@ -32,7 +31,7 @@ export const readReviews: ReadPage<ForeignReview> = async (project, cursor, { si
         items.length > 0 || doneCount > 0,
         (from) =>
           from.page === 0
-            ? readVerdicts(project, item)
+            ? readApprovals(project, item)
             : readCodeReviews(project, item, from, since),
       );
       if (!read) return { items, next: nextAt(at) };

@@ -32,7 +32,7 @@ export const GitLabUser = Account.transform((account): ForeignUser => {
 
 const Users = listOf(GitLabUser, 1000);
 
-/** What issues and merge requests have in common in a list with details of labels. */
+/** The fields that issues and merge requests share in a list with details of labels. */
 export const issuableFields = {
   id: Id,
   iid: Iid,
@@ -47,7 +47,7 @@ export const issuableFields = {
   labels: z.array(z.object({ id: Id })).max(1000),
   milestone: z.object({ id: Id }).nullish(),
   discussion_locked: flag,
-  /** Of comments that people wrote; null or missing if unknown. */
+  /** The number of people's comments; null or missing if unknown. */
   user_notes_count: z.int().nonnegative().nullish(),
 };
 

@@ -1,6 +1,6 @@
 import type { ApiClient } from "../api-client.ts";
 
-/** What the readers of single kinds share. */
+/** The context that the readers of all kinds share. */
 export interface GogsProject {
   readonly client: ApiClient;
   /** In the API, such as `/repos/owner/name`. */

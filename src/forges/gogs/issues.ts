@@ -59,7 +59,7 @@ export async function readComments(
   cursor: string | undefined,
   filter: ForeignFilter,
 ): Promise<ForeignPage<ForeignComment>> {
-  if (!filter.wantsIssues) return { items: [], next: undefined };
+  if (!filter.includesIssues) return { items: [], next: undefined };
   const { items: issues, next } = await readIssuePage(project, cursor, filter);
   const commented = issues.filter(({ comments }) => comments > 0);
   const lists = await mapInParallel(commented, async ({ number }) => {
@@ -72,7 +72,7 @@ export async function readComments(
   return { items: lists.flat(), next };
 }
 
-/** What the API does not tell is empty: reactions, locks, deadlines and the time of closing. */
+/** Fields that the API lacks are empty: reactions, locks, deadlines and the time of closing. */
 const toIssue = (issue: GogsIssue, { rootUrl }: GogsProject): ForeignIssue => ({
   kind: "issue",
   foreignId: String(issue.id),

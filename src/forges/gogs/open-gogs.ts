@@ -63,7 +63,7 @@ async function readProject(
     isArchived: false,
     cloneUrl: cloneUrlOf(client, value.clone_url, address),
     htmlUrl: value.html_url,
-    // The API does not tell; the pages of a project have both unless they are turned off.
+    // The API has no such setting; projects have both unless they are turned off.
     tracksIssues: true,
     takesPulls: true,
   };
@@ -89,7 +89,7 @@ async function readMilestones(
   const { value } = await client.get(`${path}/milestones`, shape);
   return (value ?? []).map((milestone) => {
     const isClosed = milestone.state === "closed";
-    // The API does not tell when it was made.
+    // The API has no time of creation.
     const at = (isClosed ? milestone.closed_at : null) ?? now;
     return {
       foreignId: String(milestone.id),

@@ -14,7 +14,7 @@ import {
   titleText,
 } from "../fields.ts";
 
-/** What is read of the API's records. @see https://github.com/gogs/docs-api */
+/** The read fields of the API's records. @see https://github.com/gogs/docs-api */
 export const GogsUser = z.object({ id, login: optionalShort, username: optionalShort });
 export type GogsUser = z.output<typeof GogsUser>;
 

@@ -93,10 +93,7 @@ export interface StoredUpdate {
   readonly head?: StoredCommit;
   /** For a new branch: the first parent of the oldest of its counted commits. */
   readonly base?: string;
-  /**
-   * Set if no commit that it added to a branch refers to an issue, where the push itself tells
-   * that.
-   */
+  /** Set if the push itself shows that no commit added to a branch refers to an issue. */
   readonly hasNoReferences?: true;
 }
 
@@ -110,7 +107,7 @@ export interface ActivityEntry {
   /** The issue or pull request, or that of the comment. */
   readonly issue?: Pick<IssueContext, "repo" | "row"> | undefined;
   readonly comment?: CommentContext | undefined;
-  /** Who wrote the review; undefined also for a deleted account. */
+  /** The author of the review; undefined also for a deleted account. */
   readonly reviewer?: UserRow | undefined;
   readonly release?: Pick<ReleaseRow, "tagName" | "title" | "body"> | undefined;
 }
@@ -144,7 +141,7 @@ function opTypeOfUpdate({ ref, after }: StoredUpdate): OpType {
   return isTag ? "push_tag" : "commit_repo";
 }
 
-/** Of an update that a mirror took over from its remote. */
+/** The kind of an update that a mirror fetched from its remote. */
 function opTypeOfMirrored({ before, after }: StoredUpdate): OpType {
   if (after === null) return "mirror_sync_delete";
   return before === null ? "mirror_sync_create" : "mirror_sync_push";

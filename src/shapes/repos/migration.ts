@@ -42,7 +42,7 @@ export const toMigration = (row: Import): z.infer<typeof Migration> => ({
   stage: row.stage,
   service: row.service,
   clone_addr: row.address,
-  parts: row.wishes.parts,
+  parts: row.options.parts,
   stages: IMPORT_STAGES.flatMap((name) => {
     const progress = row.progress[name];
     return progress ? [{ name, done: progress.done, total: progress.total ?? null }] : [];

@@ -13,7 +13,7 @@ export const HookDelivery = z
     }),
     event: z.string().openapi({
       description:
-        "The webhook event, as named in the webhook's `events`, but for a review what it says",
+        "The webhook event, as named in the webhook's `events`; events of reviews name the result",
     }),
     event_id: Int64.openapi({
       description: "Id of the event that is delivered, as in the event streams",

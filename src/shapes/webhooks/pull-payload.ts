@@ -27,8 +27,8 @@ export interface PullPayload {
   reason?: DequeueReason;
   pull_request: PullRequest;
   /**
-   * Who is asked for a review, is asked no more, or has reviewed; null for other actions, and for a
-   * team.
+   * The user whose review was requested, is no longer requested, or was submitted; null for other
+   * actions, and for a team.
    */
   requested_reviewer: User | null;
   /** The team that is asked, or no more. */

@@ -14,17 +14,18 @@ export interface RepositoryPayload {
   /** The owner, an organization or a user. */
   organization: User;
   sender: User;
-  /** Of the actions about mirrors. */
+  /** Present for actions about mirrors. */
   mirror?: MirrorPayload;
   /**
-   * Of the actions about migrations: why it failed, without credentials; "" if it came to its end.
+   * Present for actions about migrations: the reason of the failure, without credentials; "" if the
+   * migration succeeded.
    */
   migration?: { reason: string };
 }
 
 /** A mirror that fails, or works again. */
 interface MirrorPayload {
-  /** Of a push mirror; null for the mirror that the repository is. */
+  /** The remote of a push mirror; null for a pull mirror. */
   remote_name: string | null;
   /** Without credentials; "" if it works. */
   reason: string;

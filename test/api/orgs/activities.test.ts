@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { tell } from "../../support/activities.ts";
+import { recordEvent } from "../../support/activities.ts";
 import { call } from "../../support/call.ts";
 import { make } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
@@ -15,7 +15,7 @@ async function scene() {
   const hidden = await make.repo(org, { isPrivate: true });
   const reached = await make.repo(org, { isPrivate: true });
   await make.teamRepo(team, reached);
-  for (const repo of [open, hidden, reached]) await tell(repo, owner);
+  for (const repo of [open, hidden, reached]) await recordEvent(repo, owner);
   return { owner, member, org, team, open, hidden, reached };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import { call } from "../../support/call.ts";
-import { tell } from "../../support/activities.ts";
+import { recordEvent } from "../../support/activities.ts";
 import { make } from "../../support/make.ts";
 
 const typesIn = (body: { events: { type: string }[] }) => body.events.map(({ type }) => type);
@@ -21,8 +21,8 @@ describe("GET /orgs/{org}/events", () => {
     ).body;
     const hidden = { ...owner, id: org.id, name };
     const repo = await make.repo(hidden, { isPrivate: true });
-    await tell(repo, owner, "public_key.added", { fingerprint: "SHA256:x" });
-    await tell(repo, owner);
+    await recordEvent(repo, owner, "public_key.added", { fingerprint: "SHA256:x" });
+    await recordEvent(repo, owner);
 
     const path = `/orgs/${name}/events`;
     const open = ["organization.created", "repository.created"];

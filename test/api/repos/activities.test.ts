@@ -11,7 +11,7 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { db } from "../../support/db.ts";
 
-import { pushOf, tell } from "../../support/activities.ts";
+import { pushOf, recordEvent } from "../../support/activities.ts";
 import { call } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { readAll } from "../../support/list.ts";
@@ -32,12 +32,12 @@ const deedsIn = (body: { op_type: string }[]) => body.map((each) => each.op_type
 describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
   it("lists activities, latest first, with Gitea's operation types", async () => {
     const { owner, repo, path } = await scene();
-    await tell(repo, owner);
-    await tell(repo, owner, "repository.renamed", { from: "before", to: repo.name });
-    await tell(repo, owner, "star.created", {});
-    await tell(repo, owner, "commit_status.created", {});
+    await recordEvent(repo, owner);
+    await recordEvent(repo, owner, "repository.renamed", { from: "before", to: repo.name });
+    await recordEvent(repo, owner, "star.created", {});
+    await recordEvent(repo, owner, "commit_status.created", {});
     const refs = ["refs/heads/main", "refs/notes/commits", "refs/tags/v1", "refs/tags/v0 gone"];
-    await tell(repo, owner, "repository.pushed", pushOf(...refs, "refs/heads/old gone"));
+    await recordEvent(repo, owner, "repository.pushed", pushOf(...refs, "refs/heads/old gone"));
 
     const { answer, line } = await logged(() => call("GET", path));
     expect(answer.status).toBe(200);
@@ -75,15 +75,15 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     const comment = await makeComment(issue, { posterId: friend.id, body });
     const reply = await makeComment(pull, { body: "Thank you" });
     const of = ({ id: issueId, number, isPull }: Issue) => ({ issueId, number, isPull });
-    await tell(repo, owner, "issue.opened", of(issue));
-    await tell(repo, friend, "comment.created", { ...of(issue), commentId: comment.id });
-    await tell(repo, owner, "issue.closed", { ...of(issue), commitOid: "" });
-    await tell(repo, owner, "issue.reopened", { ...of(issue), commitOid: "" });
-    await tell(repo, owner, "issue.edited", { ...of(issue), from: {} });
-    await tell(repo, owner, "issue.opened", of(pull));
-    await tell(repo, owner, "comment.created", { ...of(pull), commentId: reply.id });
-    await tell(repo, owner, "issue.closed", { ...of(pull), commitOid: "" });
-    await tell(repo, owner, "issue.reopened", { ...of(pull), commitOid: "" });
+    await recordEvent(repo, owner, "issue.opened", of(issue));
+    await recordEvent(repo, friend, "comment.created", { ...of(issue), commentId: comment.id });
+    await recordEvent(repo, owner, "issue.closed", { ...of(issue), commitOid: "" });
+    await recordEvent(repo, owner, "issue.reopened", { ...of(issue), commitOid: "" });
+    await recordEvent(repo, owner, "issue.edited", { ...of(issue), from: {} });
+    await recordEvent(repo, owner, "issue.opened", of(pull));
+    await recordEvent(repo, owner, "comment.created", { ...of(pull), commentId: reply.id });
+    await recordEvent(repo, owner, "issue.closed", { ...of(pull), commitOid: "" });
+    await recordEvent(repo, owner, "issue.reopened", { ...of(pull), commitOid: "" });
 
     const { answer, line } = await logged(() => call("GET", path));
     expect(answer.headers.get("X-Total-Count")).toBe("8");
@@ -123,9 +123,9 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     const [issue, other] = [await makeIssue(repo), await makeIssue(repo)];
     const comment = await makeComment(issue);
     const of = ({ id: issueId, number }: Issue) => ({ issueId, number, isPull: false });
-    await tell(repo, owner, "issue.opened", of(issue));
-    await tell(repo, owner, "comment.created", { ...of(issue), commentId: comment.id });
-    await tell(repo, owner, "issue.opened", of(other));
+    await recordEvent(repo, owner, "issue.opened", of(issue));
+    await recordEvent(repo, owner, "comment.created", { ...of(issue), commentId: comment.id });
+    await recordEvent(repo, owner, "issue.opened", of(other));
     const shown = async () => deedsIn((await call("GET", path)).body);
     expect(await shown()).toEqual(["create_issue", "comment_issue", "create_issue"]);
     await db.delete(timelineEntries).where(eq(timelineEntries.id, comment.id));
@@ -147,16 +147,16 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     const remark = await review({ state: "comment", body: "" });
     const code = await makeCodeComment(pull, remark, {}, { body: "This line" });
     const submit = ({ id: reviewId, state }: Review) =>
-      tell(repo, reviewer, "review.submitted", { ...of, reviewId, state });
+      recordEvent(repo, reviewer, "review.submitted", { ...of, reviewId, state });
     for (const each of [approval, rejection, remark]) await submit(each);
     const why = { kind: "dismiss_review", reviewId: rejection.id, body: "It is late" } as const;
     await makeComment(pull, why);
-    await tell(repo, owner, "review.dismissed", { ...of, reviewId: rejection.id });
-    await tell(repo, owner, "pull.ready", of);
+    await recordEvent(repo, owner, "review.dismissed", { ...of, reviewId: rejection.id });
+    await recordEvent(repo, owner, "pull.ready", of);
     const merged = { ...of, mergeCommitOid: "1".repeat(40), mergeKind: "merge" };
-    await tell(repo, owner, "pull.merged", { ...merged, isAutomatic: false });
-    await tell(repo, owner, "pull.merged", { ...merged, isAutomatic: true });
-    await tell(repo, owner, "pull.retargeted", { ...of, from: "a", to: "b" });
+    await recordEvent(repo, owner, "pull.merged", { ...merged, isAutomatic: false });
+    await recordEvent(repo, owner, "pull.merged", { ...merged, isAutomatic: true });
+    await recordEvent(repo, owner, "pull.retargeted", { ...of, from: "a", to: "b" });
 
     const { body } = await call("GET", path);
     expect(
@@ -192,9 +192,14 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     const review = await makeReview(pull, { state: "pending", body: "secret" });
     const comment = await makeCodeComment(pull, review, {}, { body: "secret" });
     const ofReview = { issueId, number, reviewId: review.id, state: "comment" };
-    await tell(repo, owner, "review.submitted", ofReview);
-    await tell(repo, owner, "comment.created", { issueId, number, isPull, commentId: comment.id });
-    await tell(repo, owner, "pull.ready", { issueId, number });
+    await recordEvent(repo, owner, "review.submitted", ofReview);
+    await recordEvent(repo, owner, "comment.created", {
+      issueId,
+      number,
+      isPull,
+      commentId: comment.id,
+    });
+    await recordEvent(repo, owner, "pull.ready", { issueId, number });
     const shown = async () => deedsIn((await call("GET", path, { as: owner })).body);
     expect(await shown()).toEqual(["pull_request_ready_for_review"]);
     await db.update(reviews).set({ state: "comment" }).where(eq(reviews.id, review.id));
@@ -219,9 +224,9 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     const issue = await makeIssue(repo);
     const pull = await makeIssue(repo, { isPull: true });
     const of = ({ id: issueId, number, isPull }: Issue) => ({ issueId, number, isPull });
-    await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
-    await tell(repo, owner, "issue.opened", of(issue));
-    await tell(repo, owner, "issue.opened", of(pull));
+    await recordEvent(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
+    await recordEvent(repo, owner, "issue.opened", of(issue));
+    await recordEvent(repo, owner, "issue.opened", of(pull));
     const shown = async (as: TestUser) => deedsIn((await call("GET", path, { as })).body);
     expect(await shown(owner)).toEqual(["create_pull_request", "create_issue", "commit_repo"]);
     expect(await shown(coder)).toEqual(["commit_repo"]);
@@ -281,10 +286,10 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
 
   it("has pages and a total, also for a single push", async () => {
     const { owner, repo, path } = await scene();
-    await tell(repo, owner);
+    await recordEvent(repo, owner);
     const refs = Array.from({ length: 5 }, (_, at) => `refs/heads/b${at}`);
-    await tell(repo, owner, "repository.pushed", pushOf(...refs));
-    await tell(repo, owner);
+    await recordEvent(repo, owner, "repository.pushed", pushOf(...refs));
+    await recordEvent(repo, owner);
     const { pages, ids, totals } = await readAll(path, {}, { limit: 3 });
     expect(totals).toEqual([7]);
     expect(pages.map((page) => page.length)).toEqual([3, 3, 1]);
@@ -297,7 +302,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     const { owner, repo, path } = await scene();
     const refs = Array.from({ length: 50 }, (_, at) => `refs/heads/b${at}`);
     for (let count = 0; count < 21; count++) {
-      await tell(repo, owner, "repository.pushed", pushOf(...refs));
+      await recordEvent(repo, owner, "repository.pushed", pushOf(...refs));
     }
     const last = await call("GET", `${path}?limit=50&page=20`);
     expect([last.body.length, last.headers.get("X-Total-Count")]).toEqual([50, "1000"]);
@@ -310,7 +315,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     const { owner, repo, path } = await scene();
     const day = Date.parse("2026-01-31T00:00:00Z");
     for (const at of [day - 1, day, day + 86_399_999, day + 86_400_000]) {
-      await tell(repo, owner, "repository.created", {}, at);
+      await recordEvent(repo, owner, "repository.created", {}, at);
     }
     const { body, headers } = await call("GET", `${path}?date=2026-01-31`);
     expect(body.map(({ created }: { created: string }) => created)).toEqual([
@@ -331,7 +336,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
     const { owner, repo, path } = await scene({ isPrivate: true });
     const friend = await make.user({ isActivityHidden: true });
     await make.collaborator(repo, friend, 2);
-    await tell(repo, friend);
+    await recordEvent(repo, friend);
     expect(await call("GET", path)).toMatchObject({ status: 404, body: "" });
     expect((await call("GET", path, { as: owner })).body).toEqual([]);
     expect((await call("GET", path, { as: friend })).body).toMatchObject([{ is_private: true }]);
@@ -340,7 +345,7 @@ describe("GET /repos/{owner}/{repo}/activities/feeds", () => {
 
   it("omits pushes where the code unit is disabled", async () => {
     const { owner, repo, path } = await scene({ hasCode: false });
-    await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
+    await recordEvent(repo, owner, "repository.pushed", pushOf("refs/heads/main"));
     expect((await call("GET", path)).body).toEqual([]);
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import { events, repositories } from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
-import { tell } from "../../support/activities.ts";
+import { recordEvent } from "../../support/activities.ts";
 import { db } from "../../support/db.ts";
 import { make } from "../../support/make.ts";
 import { logged } from "../../support/usage.ts";
@@ -20,7 +20,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
   it("lists events in order, with a cursor for the next page", async () => {
     const { owner, repo, path } = await scene();
     const ids = [];
-    for (let count = 0; count < 5; count++) ids.push(await tell(repo, owner));
+    for (let count = 0; count < 5; count++) ids.push(await recordEvent(repo, owner));
 
     const { answer: first, line } = await logged(() => call("GET", `${path}?limit=2`));
     expect(first.status).toBe(200);
@@ -43,10 +43,10 @@ describe("GET /repos/{owner}/{repo}/events", () => {
 
   it("keeps the cursor on an empty page, so that a later event is found", async () => {
     const { owner, repo, path } = await scene();
-    const first = await tell(repo, owner);
+    const first = await recordEvent(repo, owner);
     const none = await call("GET", `${path}?after=${first}`);
     expect(none.body).toEqual({ events: [], next: first });
-    const later = await tell(repo, owner, "repository.edited", { changed: ["website"] });
+    const later = await recordEvent(repo, owner, "repository.edited", { changed: ["website"] });
     const some = await call("GET", `${path}?after=${none.body.next}`);
     expect(idsOf(some.body)).toEqual([later]);
   });
@@ -54,7 +54,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
   // With concurrent writers, events missing from one page must be on the next.
   it("loses no event that is written while pages are read", async () => {
     const { owner, repo, path } = await scene();
-    const writing = Promise.all(Array.from({ length: 20 }, () => tell(repo, owner)));
+    const writing = Promise.all(Array.from({ length: 20 }, () => recordEvent(repo, owner)));
     const seen: number[] = [];
     let after = 0;
     for (let count = 0; count < 6; count++) {
@@ -70,9 +70,9 @@ describe("GET /repos/{owner}/{repo}/events", () => {
   it("tells a reader who comes back too late that events are gone, and where to go on", async () => {
     const { owner, repo, path } = await scene();
     const [first, , third] = [
-      await tell(repo, owner),
-      await tell(repo, owner),
-      await tell(repo, owner),
+      await recordEvent(repo, owner),
+      await recordEvent(repo, owner),
+      await recordEvent(repo, owner),
     ];
     await db.delete(events).where(and(eq(events.repoId, repo.id), lt(events.id, third)));
     const swept = third - 1;
@@ -90,7 +90,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
   it("requires that the caller may see the repository at the time of the request", async () => {
     const { owner, repo, path } = await scene({ isPrivate: true });
     const friend = await make.user();
-    await tell(repo, owner);
+    await recordEvent(repo, owner);
     expect(await call("GET", path)).toMatchObject({ status: 404, body: "" });
     expect(await call("GET", path, { as: friend })).toMatchObject({ status: 404, body: "" });
     await make.collaborator(repo, friend, 1);
@@ -103,9 +103,9 @@ describe("GET /repos/{owner}/{repo}/events", () => {
   it("shows key events only to administrators, and neither hidden users nor a fork's parent", async () => {
     const { owner, repo, path } = await scene();
     const hidden = await make.user({ isActivityHidden: true });
-    const key = await tell(repo, owner, "public_key.added", { fingerprint: "SHA256:x" });
-    await tell(repo, hidden, "star.created", {});
-    await tell(repo, owner, "repository.forked", { parentId: 123456789 });
+    const key = await recordEvent(repo, owner, "public_key.added", { fingerprint: "SHA256:x" });
+    await recordEvent(repo, hidden, "star.created", {});
+    await recordEvent(repo, owner, "repository.forked", { parentId: 123456789 });
 
     const open = await call("GET", path);
     expect(idsOf(open.body)).not.toContain(key);
@@ -121,7 +121,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
   it("omits events of the code where that unit is disabled", async () => {
     const { owner, repo, path } = await scene({ hasCode: false });
     const pushed = { pushId: crypto.randomUUID(), refCount: 0, updates: [] };
-    await tell(repo, owner, "repository.pushed", pushed);
+    await recordEvent(repo, owner, "repository.pushed", pushed);
     expect((await call("GET", path)).body.events).toEqual([]);
   });
 

@@ -376,7 +376,7 @@ describe("a repository that is being migrated", () => {
       doerId: owner.id,
       service: "git",
       address: origin.url,
-      wishes: { parts: [], withLargeFiles: false, largeFilesUrl: "", authors: {} },
+      options: { parts: [], withLargeFiles: false, largeFilesUrl: "", authors: {} },
       dueAt: Date.now() + 3600_000,
       createdAt: 1000,
     });
@@ -440,7 +440,7 @@ describe("a repository that is being migrated", () => {
       }),
     ).toMatchObject({ status: 202, body: { state: "running" } });
     const [row] = await db.select().from(imports).where(eq(imports.repoId, repo.id));
-    expect(row).toMatchObject({ username: "oauth2", wishes: { isRepeat: true } });
+    expect(row).toMatchObject({ username: "oauth2", options: { isRepeat: true } });
     expect(row?.sealedPassword).not.toContain("t0ken");
     expect((await call("DELETE", path, { as: owner })).status).toBe(204);
     expect(await db.select().from(imports).where(eq(imports.repoId, repo.id))).toEqual([]);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { repositories } from "../../../src/db/schema/index.ts";
 import { db } from "../../support/db.ts";
 import { call } from "../../support/call.ts";
-import { tell } from "../../support/activities.ts";
+import { recordEvent } from "../../support/activities.ts";
 import { make } from "../../support/make.ts";
 
 const typesIn = (body: { events: { type: string }[] }) => body.events.map(({ type }) => type);
@@ -14,10 +14,10 @@ describe("GET /user/events", () => {
     const user = await make.user();
     const other = await make.user();
     const repo = await make.repo(user);
-    await tell(repo, other, "star.created", {});
+    await recordEvent(repo, other, "star.created", {});
     const emails = { emails: [`${user.name}-2@example.com`] };
     expect((await call("POST", "/user/emails", { as: user, json: emails })).status).toBe(201);
-    await tell(await make.repo(other), user);
+    await recordEvent(await make.repo(other), user);
 
     const { body } = await call("GET", "/user/events", { as: user });
     expect(typesIn(body)).toEqual(["star.created", "email.added"]);
@@ -28,7 +28,7 @@ describe("GET /user/events", () => {
   it("lists the deletion of a repository, and none of its other events", async () => {
     const user = await make.user();
     const repo = await make.repo(user);
-    await tell(repo, user);
+    await recordEvent(repo, user);
     await call("DELETE", `/repos/${user.name}/${repo.name}`, { as: user });
     const { body } = await call("GET", "/user/events", { as: user });
     expect(body.events).toMatchObject([
@@ -41,7 +41,7 @@ describe("GET /user/events", () => {
     const user = await make.user();
     const repo = await make.repo(user);
     const lastPayload = { objectName: "kept-1", repository: { networkName: "kept-2" } };
-    await tell(repo, user, "repository.deleted", { name: repo.name, lastPayload });
+    await recordEvent(repo, user, "repository.deleted", { name: repo.name, lastPayload });
     await db.delete(repositories).where(eq(repositories.id, repo.id));
     const { body } = await call("GET", "/user/events", { as: user });
     expect(body.events[0].payload).toEqual({ name: repo.name });
@@ -54,8 +54,8 @@ describe("GET /user/events", () => {
     const user = await make.user();
     const open = await make.repo(user);
     const hidden = await make.repo(user, { isPrivate: true });
-    await tell(open, user);
-    await tell(hidden, user);
+    await recordEvent(open, user);
+    await recordEvent(hidden, user);
     await call("POST", "/user/emails", {
       as: user,
       json: { emails: [`${user.name}-3@example.com`] },
@@ -75,7 +75,7 @@ describe("GET /user/events", () => {
   it("advances its cursor past hidden events", async () => {
     const user = await make.user();
     const repo = await make.repo(user, { isPrivate: true });
-    const last = await tell(repo, user);
+    const last = await recordEvent(repo, user);
     const token = await make.token(user, { scopes: "public-only,all" });
     const { body } = await call("GET", "/user/events", { token });
     expect(body).toEqual({ events: [], next: last });

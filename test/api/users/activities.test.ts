@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { collaborations, repositories, users, watches } from "../../../src/db/schema/index.ts";
 import { countContributions } from "../../../src/domain/exchange/activities/list-activities.ts";
 import { only } from "../../../src/lib/only.ts";
-import { pushOf, tell } from "../../support/activities.ts";
+import { pushOf, recordEvent } from "../../support/activities.ts";
 import { makeManyRepositories, insertManyEvents } from "../../support/bulk.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
@@ -25,14 +25,14 @@ describe("a feed with many activities", () => {
     const user = await make.user();
     const hidden = await make.repo(user, { isPrivate: true });
     const open = await make.repo(user);
-    await tell(open, user, "repository.created", {}, 1_000_000);
+    await recordEvent(open, user, "repository.created", {}, 1_000_000);
     await insertManyEvents(hidden, user, 2998, 2_000_000);
-    await tell(open, user, "repository.created", {}, 20_000_000);
+    await recordEvent(open, user, "repository.created", {}, 20_000_000);
     const path = `${feedOf(user)}?only-performed-by=true`;
     expect((await call("GET", path)).body).toHaveLength(2);
 
     await insertManyEvents(hidden, user, 10_000, 30_000_000);
-    await tell(open, user, "repository.created", {}, 60_000_000);
+    await recordEvent(open, user, "repository.created", {}, 60_000_000);
     const { answer, line } = await logged(() => call("GET", path));
     expect(answer.body).toHaveLength(1);
     expect(answer.headers.get("X-Total-Count")).toBe("1");
@@ -57,8 +57,8 @@ describe("GET /users/{username}/activities/feeds", () => {
     const other = await make.user();
     const first = await make.repo(other);
     const second = await make.repo(other);
-    await tell(first, other);
-    await tell(second, other);
+    await recordEvent(first, other);
+    await recordEvent(second, other);
     const watchFrom = (createdAt: number, isIt: SQL) =>
       db.run(
         sql`insert into watches (user_id, repo_id, visibility, created_at) select ${user.id}, id, visibility, ${createdAt} from repositories where owner_id = ${other.id} and ${isIt}`,
@@ -81,11 +81,11 @@ describe("GET /users/{username}/activities/feeds", () => {
     const stranger = await make.repo(other);
     await watch(user, watched);
     await watch(user, own);
-    await tell(own, user);
-    await tell(watched, other, "repository.pushed", pushOf("refs/heads/a", "refs/heads/b"));
-    await tell(stranger, other);
-    await tell(watched, other, "star.created", {});
-    await tell(stranger, user, "star.created", {});
+    await recordEvent(own, user);
+    await recordEvent(watched, other, "repository.pushed", pushOf("refs/heads/a", "refs/heads/b"));
+    await recordEvent(stranger, other);
+    await recordEvent(watched, other, "star.created", {});
+    await recordEvent(stranger, user, "star.created", {});
 
     const { body, headers } = await call("GET", feedOf(user));
     expect(reposIn(body)).toEqual([stranger.id, watched.id, watched.id, own.id]);
@@ -111,8 +111,8 @@ describe("GET /users/{username}/activities/feeds", () => {
     const repo = await make.repo(owner, { isPrivate: true });
     await make.collaborator(repo, reader, 1);
     await watch(reader, repo);
-    await tell(repo, owner);
-    await tell(repo, reader);
+    await recordEvent(repo, owner);
+    await recordEvent(repo, reader);
     expect((await call("GET", feedOf(reader), { as: reader })).body).toHaveLength(2);
     await db.delete(collaborations).where(eq(collaborations.userId, reader.id));
     const after = await call("GET", feedOf(reader), { as: reader });
@@ -125,7 +125,7 @@ describe("GET /users/{username}/activities/feeds", () => {
     const friend = await make.user();
     const repo = await make.repo(user, { isPrivate: true });
     await make.collaborator(repo, friend, 1);
-    await tell(repo, user);
+    await recordEvent(repo, user);
     expect((await call("GET", feedOf(user), { as: friend })).body).toEqual([]);
     expect((await call("GET", feedOf(user))).body).toEqual([]);
     expect((await call("GET", feedOf(user), { as: user })).body).toHaveLength(1);
@@ -136,7 +136,7 @@ describe("GET /users/{username}/activities/feeds", () => {
 
   it("is empty for other callers where the user hides their activity", async () => {
     const user = await make.user({ isActivityHidden: true });
-    await tell(await make.repo(user), user);
+    await recordEvent(await make.repo(user), user);
     for (const path of [feedOf(user), `/users/${user.name}/heatmap`]) {
       expect(await call("GET", path), path).toMatchObject({ status: 200, body: [] });
       expect((await call("GET", path, { as: user })).body, path).toHaveLength(1);
@@ -150,8 +150,8 @@ describe("GET /users/{username}/activities/feeds", () => {
     const watched = await make.repo(user);
     const theirs = await make.repo(limited);
     await watch(user, watched);
-    await tell(watched, hiding);
-    await tell(theirs, user);
+    await recordEvent(watched, hiding);
+    await recordEvent(theirs, user);
     expect((await call("GET", feedOf(user))).body).toEqual([]);
     expect(reposIn((await call("GET", feedOf(user), { as: user })).body)).toEqual([theirs.id]);
     expect((await call("GET", feedOf(hiding))).status).toBe(404);
@@ -166,9 +166,9 @@ describe("GET /users/{username}/heatmap", () => {
     const now = Date.now();
     const at = Math.floor(now / 900_000) * 900_000 - 900_000;
     for (const part of [3, 0, 2, 1]) {
-      await tell(own, user, "repository.created", {}, at - part * 900_000);
+      await recordEvent(own, user, "repository.created", {}, at - part * 900_000);
     }
-    await tell(hidden, user, "repository.created", {}, at);
+    await recordEvent(hidden, user, "repository.created", {}, at);
     const found = await db.select().from(users).where(eq(users.id, user.id));
     const timesOf = async (lookedAtMax: number) => {
       const counted = await countContributions(systemCtx({}, now), only(found), lookedAtMax);
@@ -184,7 +184,7 @@ describe("GET /users/{username}/heatmap", () => {
     const repo = await make.repo(user);
     const at = Math.floor(Date.now() / 900_000) * 900_000 - 900_000;
     for (const moment of [at, at + 899_999, at - 1, at - 400 * 86_400_000]) {
-      await tell(repo, user, "repository.created", {}, moment);
+      await recordEvent(repo, user, "repository.created", {}, moment);
     }
     const { status, body } = await call("GET", `/users/${user.name}/heatmap`);
     expect([status, body]).toEqual([
@@ -201,11 +201,11 @@ describe("GET /users/{username}/heatmap", () => {
     const repo = await make.repo(user);
     const issue = { issueId: 1, number: 1, isPull: false };
     for (const type of ["issue.opened", "issue.closed", "issue.reopened", "comment.created"]) {
-      await tell(repo, user, type, { ...issue, commentId: 1 });
+      await recordEvent(repo, user, type, { ...issue, commentId: 1 });
     }
     // Not activities.
     for (const type of ["issue.labeled", "issue.edited", "comment.edited"]) {
-      await tell(repo, user, type, issue);
+      await recordEvent(repo, user, type, issue);
     }
     const count = async () => {
       const { body } = await call("GET", `/users/${user.name}/heatmap`);

@@ -5,7 +5,7 @@ import { call, visit } from "../../support/call.ts";
 import { MEDIA_TYPE, pathTo } from "../../support/large-files.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeCommit, push, storePush } from "../../support/push.ts";
-import { pushOf, tell } from "../../support/activities.ts";
+import { pushOf, recordEvent } from "../../support/activities.ts";
 
 let org: User;
 let repo: TestRepo;
@@ -68,8 +68,8 @@ describe("a team with some units", () => {
   });
 
   it("shows events of the code only to members who may read it", async () => {
-    await tell(repo, await make.user());
-    await tell(repo, await make.user(), "repository.pushed", pushOf("refs/heads/main"));
+    await recordEvent(repo, await make.user());
+    await recordEvent(repo, await make.user(), "repository.pushed", pushOf("refs/heads/main"));
     const reader = await makeMember({ code: 1 });
     const other = await makeMember({ wiki: 1 });
 
@@ -130,7 +130,7 @@ describe("a team with some units", () => {
   });
 
   it("leaves pushes out of feeds for members without the code unit", async () => {
-    await tell(repo, await make.user(), "repository.pushed", pushOf("refs/heads/main"));
+    await recordEvent(repo, await make.user(), "repository.pushed", pushOf("refs/heads/main"));
     const reader = await makeMember({ code: 1 });
     const other = await makeMember({ issues: 1 });
     const pushes = async ({ token }: TestUser) => {

@@ -22,7 +22,7 @@ import {
 
 type Json = Record<string, unknown>;
 
-const ALL: ForeignFilter = { wantsIssues: true, wantsPulls: true };
+const ALL: ForeignFilter = { includesIssues: true, includesPulls: true };
 const NOBODY = { username: "", password: "" };
 
 /** A reader of this very service. */

@@ -12,7 +12,7 @@ const FILE_3 = "6a0c6b24-1f0e-4d3a-9d1e-1b7f4d1f0a03";
 const [BASE, FEATURE, FIX, MERGE] = ["b", "f", "1", "e"].map((digit) => digit.repeat(40));
 
 describe("readProject", () => {
-  it("tells what the project is", async () => {
+  it("reads the project", async () => {
     const { reader, url } = await openGiteaSample();
     expect(await reader.readProject()).toEqual({
       description: "Tools for gardeners 🌱",
@@ -102,7 +102,7 @@ describe("milestones", () => {
 });
 
 describe("issues", () => {
-  it("have all that the forge tells", async () => {
+  it("have all fields of the forge", async () => {
     const { reader, rootUrl } = await openGiteaSample();
     const issues = await readAll(reader, "issues");
     const [first, third, fifth] = issues;
@@ -147,7 +147,7 @@ describe("issues", () => {
 });
 
 describe("pulls", () => {
-  it("have all that the forge tells", async () => {
+  it("have all fields of the forge", async () => {
     const { reader } = await openGiteaSample();
     const pulls = await readAll(reader, "pulls");
     expect(pulls.map(({ number }) => number)).toEqual([2, 4, 6, 7, 8, 9]);
@@ -204,7 +204,7 @@ describe("pulls", () => {
 });
 
 describe("comments", () => {
-  it("are those of issues and pull requests, with all that the forge tells", async () => {
+  it("are those of issues and pull requests, with all fields of the forge", async () => {
     const { reader, rootUrl } = await openGiteaSample();
     const comments = await readAll(reader, "comments");
     expect(comments).toHaveLength(60);
@@ -225,12 +225,18 @@ describe("comments", () => {
     ]);
   });
 
-  it("are those of what is wanted", async () => {
+  it("are those of the included parts", async () => {
     const { reader, requests } = await openGiteaSample();
-    const ofPulls = await readAll(reader, "comments", { wantsIssues: false, wantsPulls: true });
+    const ofPulls = await readAll(reader, "comments", {
+      includesIssues: false,
+      includesPulls: true,
+    });
     expect(new Set(ofPulls.map(({ number }) => number))).toEqual(new Set([2, 4]));
     expect((await requests()).filter(({ path }) => path.includes("comments/301"))).toEqual([]);
-    const ofIssues = await readAll(reader, "comments", { wantsIssues: true, wantsPulls: false });
+    const ofIssues = await readAll(reader, "comments", {
+      includesIssues: true,
+      includesPulls: false,
+    });
     expect(ofIssues.length + ofPulls.length).toBe(60);
     expect(new Set(ofIssues.map(({ number }) => number))).not.toContain(4);
   });
@@ -246,7 +252,7 @@ describe("comments", () => {
 });
 
 describe("reviews", () => {
-  it("have all that the forge tells, and their comments in conversations", async () => {
+  it("have all fields of the forge, and their comments in conversations", async () => {
     const { reader, rootUrl } = await openGiteaSample({
       behaviour: { token: "secret" },
       password: "secret",
@@ -320,13 +326,15 @@ describe("reviews", () => {
 
   it("are none without pull requests", async () => {
     const { reader, requests } = await openGiteaSample();
-    expect(await readAll(reader, "reviews", { wantsIssues: true, wantsPulls: false })).toEqual([]);
+    expect(
+      await readAll(reader, "reviews", { includesIssues: true, includesPulls: false }),
+    ).toEqual([]);
     expect(await requests()).toEqual([]);
   });
 });
 
 describe("releases", () => {
-  it("are told oldest first, with their assets", async () => {
+  it("are read oldest first, with their assets", async () => {
     const { reader, rootUrl } = await openGiteaSample({
       behaviour: { password: "battery" },
       username: "ada",

@@ -138,17 +138,17 @@ describe("failures", () => {
     ["an answer is of another shape", { answers: { issues: [{ id: 1 }] } }, "protocol"],
     ["the total is missing", { answers: { issues: [] } }, "protocol"],
     ["the project is private", { token: "right" }, "not_found"],
-  ])("are told if %s", async (_, behaviour, kind) => {
+  ])("are reported if %s", async (_, behaviour, kind) => {
     expect(await read({ behaviour })).toMatchObject({ name: "RemoteFailure", kind });
   });
 
-  it("are told for credentials that are wrong, without these", async () => {
+  it("are reported for credentials that are wrong, without these", async () => {
     const failure = await read({ behaviour: { token: "right" }, password: "wrong-token" });
     expect(failure).toMatchObject({ kind: "unauthorized" });
     expect(String(failure)).not.toContain("wrong-token");
   });
 
-  it("are told for a project that does not exist", async () => {
+  it("are reported for a project that does not exist", async () => {
     expect(await read({ name: "nothing" })).toMatchObject({ kind: "not_found" });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { RemoteFailure } from "../../../src/outgoing/remote-failure.ts";
 import { parseGitHubAddress } from "../../../src/forges/github/github-address.ts";
-import { wantsTwoFactors } from "../../../src/forges/two-factors.ts";
+import { requiresTwoFactors } from "../../../src/forges/two-factors.ts";
 import type { GitHubBehaviour } from "../../support/forges/github.ts";
 import { ALL, NOW, openSample, readAll } from "../../support/forges/github-reader.ts";
 
@@ -51,17 +51,17 @@ describe("credentials", () => {
     expect((await requests())[0]?.authorization).toBe("");
   });
 
-  it("that are wrong are told from a repository that is not found", async () => {
+  it("that are wrong are distinguished from a repository that is not found", async () => {
     const { reader: wrong } = await openSample({ password: "other", behaviour });
     const failure = await failureOf(wrong.readProject());
     expect(failure).toMatchObject({ kind: "unauthorized" });
     expect(failure.message).not.toContain("other");
-    expect(wantsTwoFactors(failure)).toBe(false);
+    expect(requiresTwoFactors(failure)).toBe(false);
     const { reader: none } = await openSample({ behaviour });
     expect(await failureOf(none.readProject())).toMatchObject({ kind: "not_found" });
   });
 
-  it("that want a second factor are told apart", async () => {
+  it("that require a second factor are distinguished", async () => {
     const { reader } = await openSample({
       username: "ada",
       password: "secret",
@@ -69,19 +69,19 @@ describe("credentials", () => {
     });
     const failure = await failureOf(reader.readProject());
     expect(failure.kind).toBe("unauthorized");
-    expect(wantsTwoFactors(failure)).toBe(true);
+    expect(requiresTwoFactors(failure)).toBe(true);
   });
 });
 
 describe("rate limits", () => {
-  it("are told with the time at which they end", async () => {
+  it("are reported with the time at which they end", async () => {
     const { reader } = await openSample({ behaviour: { allowance: 1 } });
     await reader.readProject();
     const failure = await failureOf(reader.readPage("labels", undefined, ALL));
     expect(failure).toMatchObject({ kind: "rate_limited", retryAt: RESET_AT });
   });
 
-  it.each([403, 429])("that are secondary are told by %d with their time", async (status) => {
+  it.each([403, 429])("that are secondary are recognized by %d with their time", async (status) => {
     const fault = { status, headers: { "Retry-After": "90" }, body: "{}" };
     const { reader } = await openSample({ behaviour: { failEvery: 1, fault } });
     const failure = await failureOf(reader.readProject());
@@ -113,7 +113,7 @@ describe("failures of the server", () => {
     expect(failed.length).toBeGreaterThan(2);
   });
 
-  it("that do not pass are told as such", async () => {
+  it("that do not pass are reported as such", async () => {
     const { reader } = await openSample({ behaviour: { failEvery: 1 } });
     const failure = await failureOf(reader.readProject());
     expect(failure).toMatchObject({ kind: "server", mayPass: true });

@@ -163,9 +163,9 @@ describe("comments", () => {
   });
 
   it.each([
-    { wantsIssues: true, wantsPulls: false, ids: ["2001", "2002"], requestCount: 2 },
-    { wantsIssues: false, wantsPulls: true, ids: ["2003"], requestCount: 1 },
-  ])("are read of what is wanted alone: $ids", async ({ ids, requestCount, ...filter }) => {
+    { includesIssues: true, includesPulls: false, ids: ["2001", "2002"], requestCount: 2 },
+    { includesIssues: false, includesPulls: true, ids: ["2003"], requestCount: 1 },
+  ])("are read of the included parts alone: $ids", async ({ ids, requestCount, ...filter }) => {
     const { reader, requests } = await openSample();
     const comments = await readAll(reader, "comments", filter);
     expect(comments.map(({ foreignId }) => foreignId)).toEqual(ids);

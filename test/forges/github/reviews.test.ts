@@ -39,7 +39,7 @@ describe("reviews", () => {
   it("are read with their comments and the requests that are open, oldest first", async () => {
     const { reader } = await openSample();
     expect(await readAll(reader, "reviews")).toEqual([
-      // As if it were asked for when the pull request was made: no event tells when.
+      // As if it were asked for when the pull request was made: no event has the time.
       {
         ...review,
         foreignId: `request-5-${bot.id}`,
@@ -159,9 +159,11 @@ describe("reviews", () => {
     ]);
   });
 
-  it("are not asked for if pull requests are not wanted", async () => {
+  it("are not asked for if the import includes no pull requests", async () => {
     const { reader, requests } = await openSample();
-    expect(await readAll(reader, "reviews", { wantsIssues: true, wantsPulls: false })).toEqual([]);
+    expect(
+      await readAll(reader, "reviews", { includesIssues: true, includesPulls: false }),
+    ).toEqual([]);
     expect(await requests()).toEqual([]);
   });
 
@@ -171,7 +173,7 @@ describe("reviews", () => {
     expect(await readAll(reader, "reviews", { ...ALL, since })).toEqual([]);
   });
 
-  it("that were dismissed are requests for changes if no event tells what they were", async () => {
+  it("that were dismissed are requests for changes if no event has their result", async () => {
     const { reader } = await openSample({ behaviour: { answers: { "issues/5/events": [] } } });
     const found = (await readAll(reader, "reviews")).find(({ foreignId }) => foreignId === "3008");
     expect(found).toMatchObject({ state: "request_changes", isDismissed: true });

@@ -13,7 +13,7 @@ const range = (from: number, count: number) =>
   Array.from({ length: count }, (_, index) => `${from + index}`);
 
 describe("comments", () => {
-  it("are read with everything that GitLab tells", async () => {
+  it("are read with all fields of GitLab", async () => {
     const comments = await readAll("comments");
     expect(comments.find(({ foreignId }) => foreignId === "901")).toEqual({
       kind: "comment",
@@ -49,10 +49,10 @@ describe("comments", () => {
   });
 
   it.each([
-    ["issues", { wantsIssues: true, wantsPulls: false }, 48],
-    ["merge requests", { wantsIssues: false, wantsPulls: true }, 3],
-    ["neither", { wantsIssues: false, wantsPulls: false }, 0],
-  ])("are read of %s alone if only they are wanted", async (_, filter, count) => {
+    ["issues", { includesIssues: true, includesPulls: false }, 48],
+    ["merge requests", { includesIssues: false, includesPulls: true }, 3],
+    ["neither", { includesIssues: false, includesPulls: false }, 0],
+  ])("are read of %s alone if the import includes only them", async (_, filter, count) => {
     expect(await readAll("comments", filter)).toHaveLength(count);
   });
 

@@ -14,7 +14,7 @@ const issueOf = async (number: number) =>
   (await readAll("issues")).find((issue) => issue.number === number);
 
 describe("issues", () => {
-  it("are read with everything that GitLab tells", async () => {
+  it("are read with all fields of GitLab", async () => {
     expect(await issueOf(1)).toEqual({
       kind: "issue",
       foreignId: "issue/5001",
@@ -77,14 +77,14 @@ describe("issues", () => {
   });
 
   // SECURITY: nothing here hides an issue from the readers of its repository.
-  it("are left out if they are confidential, which is told", async () => {
+  it("are left out if they are confidential, which is noted", async () => {
     const pages = await readPages("issues");
     expect(pages.flatMap(({ leftOut = [] }) => leftOut)).toEqual(["The issue #5 is confidential."]);
     const comments = await readAll("comments");
     expect(comments.filter(({ number }) => number === 5)).toEqual([]);
   });
 
-  it("tell their total at the start", async () => {
+  it("have their total at the start", async () => {
     const pages = await readPages("issues");
     expect(pages.length).toBeGreaterThan(2);
     expect(pages.map(({ total }) => total)).toEqual([44, ...pages.slice(1).map(() => undefined)]);
@@ -113,7 +113,7 @@ describe("issues", () => {
     const issues = await readAll("issues", ALL, options);
     expect(issues).toHaveLength(43);
     expect(
-      await readAll("comments", { wantsIssues: true, wantsPulls: false }, options),
+      await readAll("comments", { includesIssues: true, includesPulls: false }, options),
     ).toHaveLength(48);
   });
 

@@ -107,7 +107,7 @@ describe("milestones", () => {
 
   it("are limited to those that changed since a time", async () => {
     const since = Date.UTC(2024, 0, 4);
-    const found = await readAll("milestones", { wantsIssues: true, wantsPulls: true, since });
+    const found = await readAll("milestones", { includesIssues: true, includesPulls: true, since });
     expect(found.map(({ title }) => title)).toEqual(["Spring"]);
   });
 });

@@ -9,7 +9,7 @@ const pullOf = async (iid: number) =>
   (await readAll("pulls")).find(({ number }) => number === FIRST + iid - 1);
 
 describe("merge requests", () => {
-  it("are read with everything that GitLab tells", async () => {
+  it("are read with all fields of GitLab", async () => {
     expect(await pullOf(1)).toEqual({
       kind: "pull",
       foreignId: "merge_request/5001",
@@ -45,11 +45,11 @@ describe("merge requests", () => {
   it.each([
     ["a squashed one", 2, "3"],
     ["a fast-forwarded one", 3, "a"],
-  ])("tell the commit that %s became", async (_, iid, digit) => {
+  ])("have the commit that %s became", async (_, iid, digit) => {
     expect(await pullOf(iid)).toMatchObject({ mergeCommitOid: digit.repeat(40), isClosed: true });
   });
 
-  it("tell who merged them by the older name too", async () => {
+  it("have their merger by the older name too", async () => {
     expect(await pullOf(3)).toMatchObject({ merger: { id: 103, name: "çelik" } });
   });
 

@@ -15,7 +15,7 @@ const commentOf = async (id: string) =>
   (await reviewsOf(46)).find(({ foreignId }) => foreignId === `note/${id}`)?.comments[0];
 
 describe("reviews", () => {
-  it("tell who approved, and when if GitLab does", async () => {
+  it("have the approvers, and the time if GitLab states it", async () => {
     const [first] = await reviewsOf(46);
     expect(first).toEqual({
       foreignId: "approved/5001/101",
@@ -34,9 +34,9 @@ describe("reviews", () => {
     expect(approval).toMatchObject({ state: "approved", createdAt: Date.UTC(2024, 1, 4, 9) });
   });
 
-  it("tell who asked for changes, and who has not answered", async () => {
-    const verdicts = (await reviewsOf(49)).filter(({ comments }) => comments.length === 0);
-    expect(verdicts.map(({ reviewer, state }) => [reviewer.name, state])).toEqual([
+  it("have requests for changes and unanswered review requests", async () => {
+    const approvals = (await reviewsOf(49)).filter(({ comments }) => comments.length === 0);
+    expect(approvals.map(({ reviewer, state }) => [reviewer.name, state])).toEqual([
       ["bo.li", "approved"],
       ["ada", "request_changes"],
       ["çelik", "request_review"],
@@ -56,7 +56,7 @@ describe("reviews", () => {
 });
 
 describe("comments on code", () => {
-  it("are reviews of their own, with everything that GitLab tells", async () => {
+  it("are reviews of their own, with all fields of GitLab", async () => {
     const found = (await reviewsOf(46)).find(({ foreignId }) => foreignId === "note/2001");
     expect(found).toEqual({
       foreignId: "note/2001",

@@ -14,7 +14,7 @@ import type { GiteaBehaviour, GiteaJournalEntry } from "./gitea.ts";
 
 export const NOW = Date.UTC(2024, 4, 31);
 
-export const ALL: ForeignFilter = { wantsIssues: true, wantsPulls: true };
+export const ALL: ForeignFilter = { includesIssues: true, includesPulls: true };
 
 /** A reader of the stand-in's project, on a server of its own as it seems. */
 export interface GiteaSampleReader {

@@ -248,7 +248,7 @@ function answerInstance(
 
 const OWNER = "gardeners";
 
-/** What the caller may do. Credentials that are wrong are refused even where none are wanted. */
+/** The permission of the caller. Wrong credentials are refused even where none are required. */
 function accessOf(
   { headers: { authorization = "" } }: IncomingMessage,
   { token, password }: GiteaBehaviour,

@@ -15,7 +15,7 @@ import type { GitHubBehaviour, GitHubRequest } from "./github.ts";
 /** Before the reset of the stand-in's rate limit. */
 export const NOW = Date.UTC(2024, 4, 31);
 
-export const ALL: ForeignFilter = { wantsIssues: true, wantsPulls: true };
+export const ALL: ForeignFilter = { includesIssues: true, includesPulls: true };
 
 /** The guarded client, to which this machine is allowed. */
 export const outgoing = openOutgoing(

@@ -22,7 +22,7 @@ export interface GitHubBehaviour {
   token?: string;
   /** An account whose password wants a second factor. */
   password?: string;
-  /** Lists tell the next page by a text instead of its number, as GitHub does for long ones. */
+  /** Lists name the next page by a text instead of its number, as GitHub does for long ones. */
   hasCursors?: boolean;
   /**
    * JSON instead of the project's, by the path below the repository; of a list the whole, which is

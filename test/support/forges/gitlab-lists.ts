@@ -10,7 +10,7 @@ const PAGE_SIZE = 20;
 const PAGE_SIZE_MAX = 100;
 
 /**
- * A page of a list, with the headers that tell of the others.
+ * A page of a list, with the headers of pagination.
  *
  * @param countedMax Longer lists have no total and no last page.
  */

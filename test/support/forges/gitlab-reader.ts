@@ -13,7 +13,7 @@ import { openOutgoing } from "../../../src/outgoing/open-outgoing.ts";
 import { SAMPLE_PATH } from "./gitlab-sample.ts";
 import type { Faults } from "./gitlab.ts";
 
-export const ALL: ForeignFilter = { wantsIssues: true, wantsPulls: true };
+export const ALL: ForeignFilter = { includesIssues: true, includesPulls: true };
 export const NOW = Date.UTC(2026, 0, 1);
 export const origin = inject("gitlab");
 

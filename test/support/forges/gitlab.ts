@@ -24,7 +24,7 @@ export interface GitLabServer {
   close(): void;
 }
 
-/** How many items a list may have for its total to be told: 10,000 at GitLab. */
+/** The number of items up to which a list has its total: 10,000 at GitLab. */
 const COUNTED_MAX = 60;
 
 /** Answers of the server: a status with JSON, or text. */

@@ -197,7 +197,7 @@ export const pick =
     Object.fromEntries(names.map((name) => [name, object[name]]));
 
 /**
- * What an import took, without ids, as the API tells it. @param pull A pull request with reviews.
+ * The imported items without ids, as the API returns them. @param pull A pull request with reviews.
  */
 export async function readBack(
   { get, list, row }: Awaited<ReturnType<typeof importSample>>,

@@ -1,4 +1,4 @@
-/** How many requests a stand-in answers until it is told that another window of time has begun. */
+/** The number of requests that a fake forge answers until a test begins another window. */
 export class RateWindow {
   private left = Number.POSITIVE_INFINITY;
 

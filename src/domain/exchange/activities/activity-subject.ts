@@ -24,8 +24,8 @@ const reviewId = sql`(${events.payload} ->> '$.reviewId')`;
 const releaseId = sql`(${events.payload} ->> '$.releaseId')`;
 
 /**
- * The entry of a timeline whose text an activity repeats: a comment, why a review was dismissed, or
- * what a review says, which is its first comment on code if it says nothing itself.
+ * The entry of a timeline whose text an activity repeats: a comment, the reason of a dismissal, or
+ * the text of a review. A review without a text of its own has that of its first comment on code.
  */
 const commentId = sql`(
   case ${events.type}

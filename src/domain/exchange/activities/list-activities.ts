@@ -307,7 +307,7 @@ function walk(
     limit ${depth}`;
 }
 
-/** Who reads which part of a feed, as arguments of its queries. */
+/** The reader and the page of a feed, as arguments of its queries. */
 interface FeedPage {
   readonly reader: EventReader;
   /** The times between which its entries are, in milliseconds. */

@@ -1,36 +1,39 @@
 import { sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { events, type EventRow } from "../../../db/schema/index.ts";
 
-// What the jobs have in common that handle the events of each repository in order, under leases.
+// Shared by the jobs that handle the events of each repository in order, under leases.
 
 /** Events leased at once. */
 export const LEASED_MAX = 50;
 
+const due = alias(events, "due");
+const earlier = alias(events, "earlier");
+
 /**
- * The condition for the first due events, but for none behind an event of its repository that is
+ * The condition for the first due events. An event waits while an earlier one of its repository is
  * not due yet.
  *
  * @param column When an event is due for the job, or until when it is leased; null once it is
  *   handled.
  * @param now    In milliseconds.
  */
-export function isDueInOrder(column: "dispatch_at" | "consequences_at", now: SQL): SQL {
-  const at = sql.raw(column);
-  const isDue = sql`e.${at} is not null and e.${at} <= ${now}`;
+export function isDueInOrder(column: "dispatchAt" | "consequencesAt", now: SQL): SQL {
+  const isDue = sql`${due[column]} is not null and ${due[column]} <= ${now}`;
   const isBehind = sql`exists (
     select 1
-    from ${events} x
-    where x.repo_id = e.repo_id
-      and x.id < e.id
-      and x.${at} is not null
-      and x.${at} > ${now}
+    from ${events} ${earlier}
+    where ${earlier.repoId} = ${due.repoId}
+      and ${earlier.id} < ${due.id}
+      and ${earlier[column]} is not null
+      and ${earlier[column]} > ${now}
   )`;
   return sql`${events.id} in (
-    select e.id
-    from ${events} e
+    select ${due.id}
+    from ${events} ${due}
     where ${isDue} and not ${isBehind}
-    order by e.id
+    order by ${due.id}
     limit ${LEASED_MAX}
   )`;
 }
@@ -40,8 +43,8 @@ export const inOrder = <T extends EventRow>(rows: readonly T[]): T[] =>
   rows.toSorted((a, b) => a.id - b.id);
 
 /**
- * Groups work by repository, in random order: if the work of one ends the process, others may come
- * before it the next time.
+ * Groups work by repository, in random order: a repository whose work ends the process does not
+ * keep the others from being reached by a later run.
  */
 export const byRepository = <T extends { readonly row: EventRow }>(works: readonly T[]): T[][] =>
   [...Map.groupBy(works, ({ row }) => row.repoId).values()]

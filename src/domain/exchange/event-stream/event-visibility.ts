@@ -24,7 +24,7 @@ const isOfPull = sql`(
   or ${events.type} glob 'conversation.*'
 )`;
 
-/** The unit that events tell of; other events tell of the repository itself. */
+/** The unit that events belong to; other events belong to the repository itself. */
 const UNITS_OF_EVENTS: readonly UnitNeed[] = [
   { unit: "code", isNeeded: isOfCode },
   { unit: "releases", isNeeded: isOfRelease },
@@ -32,10 +32,7 @@ const UNITS_OF_EVENTS: readonly UnitNeed[] = [
   { unit: "issues", isNeeded: isOfIssueOrPull },
 ];
 
-/**
- * Who reads events, as an argument of a query: the caller, and of what their credential has the
- * scopes.
- */
+/** The reader of events, as an argument of a query: the caller and the scopes of the credential. */
 export interface EventReader {
   readonly principal: Principal;
   readonly repositories: boolean;
@@ -78,8 +75,8 @@ export const isEventVisible = ({ principal, ...reads }: EventReaderSql): SQL =>
  * The condition for an event of an account and no repository that the caller may see among the
  * others of the account.
  *
- * SECURITY: packages need their scope. What happens to one whose private repository is gone is for
- * those who may write the account's packages, as the package is.
+ * SECURITY: packages need their scope. Events of a package whose private repository is deleted are
+ * visible to writers of the account's packages only, like the package itself.
  */
 export const isAccountEventVisible = (
   { packages: readsPackages }: Pick<EventReaderSql, "packages">,

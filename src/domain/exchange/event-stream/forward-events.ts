@@ -2,6 +2,7 @@ import { and, asc, eq, gt, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { eventCursors, events, repositories, users, type User } from "../../../db/schema/index.ts";
@@ -53,9 +54,9 @@ async function forwardAll(
   waiting: readonly Waiting[],
 ): Promise<boolean> {
   let lastId = firstId;
-  for (const batch of batchesOf(waiting)) {
-    if (!(await ctx.eventQueues.forward(batch))) return false;
-    const nextId = batch.at(-1)?.id ?? lastId;
+  for (const messages of batchesOf(waiting)) {
+    if (!(await ctx.eventQueues.forward(messages))) return false;
+    const nextId = messages.at(-1)?.id ?? lastId;
     const advanced = await ctx.db
       .update(eventCursors)
       .set({ lastId: nextId })
@@ -87,34 +88,38 @@ function batchesOf(waiting: readonly Waiting[]): ForwardedEvent[][] {
 /** Reads the events behind the cursor, as an administrator sees them. */
 async function readWaiting({ db, config }: Ctx) {
   const owners = alias(users, "owners");
-  const [, [cursor], rows] = await db.batch([
-    insertSelect(
+  const repoOwners = alias(users, "repo_owners");
+  const forwardedId = db
+    .select({ id: eventCursors.lastId })
+    .from(eventCursors)
+    .where(isForwardingCursor);
+  const { cursor, rows } = await batch(db, {
+    // The first run starts behind the newest event.
+    begun: insertSelect(
       db,
       eventCursors,
       { name: CURSOR, lastId: sql`coalesce(max(${events.id}), 0)` },
       sql`from ${events} where true`,
     ).onConflictDoNothing(),
-    db.select().from(eventCursors).where(isForwardingCursor),
-    db
+    cursor: forwardedId,
+    rows: db
       .select({
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
         owner: columnsOf(owners, "o"),
         repoId: sql<number | null>`${repositories.id}`.as("listed_repo_id"),
         repoName: sql<string>`${repositories.name}`.as("listed_repo_name"),
-        repoOwner:
-          sql<string>`(select o.name from users o where o.id = ${repositories.ownerId})`.as(
-            "listed_repo_owner",
-          ),
+        repoOwner: sql<string>`${repoOwners.name}`.as("listed_repo_owner"),
       })
       .from(events)
       .leftJoin(users, eq(users.id, events.actorId))
       .leftJoin(owners, eq(owners.id, events.ownerId))
       .leftJoin(repositories, eq(repositories.id, events.repoId))
-      .where(gt(events.id, sql`(select last_id from ${eventCursors} where ${isForwardingCursor})`))
+      .leftJoin(repoOwners, eq(repoOwners.id, repositories.ownerId))
+      .where(gt(events.id, sql`${forwardedId}`))
       .orderBy(asc(events.id))
       .limit(MESSAGES_MAX),
-  ]);
+  });
   const waiting = rows.map(({ event, actor, owner, repoId, repoName, repoOwner }) => {
     const viewer = {
       userId: undefined,
@@ -125,7 +130,7 @@ async function readWaiting({ db, config }: Ctx) {
     const repo = repoId === null ? undefined : { id: repoId, name: repoName, owner: repoOwner };
     return toForwardedEvent({ event, actor: joinedUser(actor), repo }, joinedUser(owner), viewer);
   });
-  return { lastId: cursor?.lastId ?? 0, waiting };
+  return { lastId: cursor[0]?.id ?? 0, waiting };
 }
 
 /** A joined account; all its columns are null if no row matched. */

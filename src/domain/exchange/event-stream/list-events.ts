@@ -1,4 +1,5 @@
-import { asc, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, eq, gt, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { boundTokenId, seesPublicOnly } from "../../../auth/actor.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
@@ -139,7 +140,7 @@ const isAdministrative = sql`(
   or ${events.type} like 'hook.%' or ${events.type} like 'mirror.%'
   or ${events.type} like 'push_mirror.%' or ${events.type} like 'collaborator.%'
 )`;
-/** Of a deleted repository, only the deletion is listed. */
+/** The deletion is the only event that is listed of a deleted repository. */
 const isDeletionListed = sql`(
   ${repositories.id} is null and ${events.type} = 'repository.deleted'
 )`;
@@ -159,7 +160,7 @@ interface Stream {
   readonly id: Params<{ id: number }>["id"];
 }
 
-/** Who reads which part of a stream, as arguments of its queries. */
+/** The reader and the page of a stream, as arguments of its queries. */
 interface EventPage extends Cursor {
   readonly reader: EventReader;
 }
@@ -186,13 +187,14 @@ function selectEvents(
   { stream, column, id }: Stream,
   isListed: SQL,
 ) {
-  const examined = sql`(
-    select ${events.id} as id
-    from ${events}
-    where ${eq(column, id)} and ${events.id} > ${after}
-    order by ${events.id}
-    limit ${EXAMINED_MAX}
-  ) looked`;
+  const repoOwners = alias(users, "repo_owners");
+  const examined = db
+    .select({ id: sql<number>`${events.id}`.as("examined_id") })
+    .from(events)
+    .where(and(eq(column, id), gt(events.id, after)))
+    .orderBy(events.id)
+    .limit(EXAMINED_MAX)
+    .as("examined");
   return [
     db
       .select({
@@ -201,19 +203,17 @@ function selectEvents(
         isActorShown: flagColumn(isActorShown(reader.principal), "is_actor_shown"),
         repoId: sql<number | null>`${repositories.id}`.as("listed_repo_id"),
         repoName: sql<string>`${repositories.name}`.as("listed_repo_name"),
-        repoOwner:
-          sql<string>`(select o.name from users o where o.id = ${repositories.ownerId})`.as(
-            "listed_repo_owner",
-          ),
+        repoOwner: sql<string>`${repoOwners.name}`.as("listed_repo_owner"),
       })
       .from(events)
-      .innerJoin(examined, sql`looked.id = ${events.id}`)
+      .innerJoin(examined, eq(examined.id, events.id))
       .leftJoin(repositories, eq(repositories.id, events.repoId))
+      .leftJoin(repoOwners, eq(repoOwners.id, repositories.ownerId))
       .leftJoin(users, eq(users.id, events.actorId))
       .where(isListed)
       .orderBy(asc(events.id))
       .limit(size),
-    db.select({ id: sql<number | null>`max(looked.id)`.as("last_id") }).from(examined),
+    db.select({ id: sql<number | null>`max(${examined.id})`.as("last_id") }).from(examined),
     db.select({ id: stream.sweptEventId }).from(stream).where(eq(stream.id, id)),
   ] as const;
 }

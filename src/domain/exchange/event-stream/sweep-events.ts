@@ -1,6 +1,7 @@
 import { and, type AnyColumn, eq, inArray, lt, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { eventCursors, events, repositories, users } from "../../../db/schema/index.ts";
 import { isForwardingCursor } from "./forward-events.ts";
 
@@ -31,13 +32,15 @@ export async function sweepEvents(
   atOnce = EVENTS_AT_ONCE,
 ): Promise<void> {
   if (config.eventDays === 0) return;
-  const first = (column: "dispatch_at" | "consequences_at") =>
-    sql`coalesce((select min(id) from ${events} where ${sql.raw(column)} is not null), ${NEVER})`;
+  const first = (column: AnyColumn) =>
+    sql`coalesce((select min(${events.id}) from ${events} where ${column} is not null), ${NEVER})`;
   // Without the queue the cursor stays where it was, and would keep all later events.
   const forwarded = eventQueues.isForwarding
-    ? sql`coalesce((select last_id + 1 from ${eventCursors} where ${isForwardingCursor}), 0)`
+    ? sql`coalesce(
+        (select ${eventCursors.lastId} + 1 from ${eventCursors} where ${isForwardingCursor}), 0
+      )`
     : NEVER;
-  const end = sql`min(${first("dispatch_at")}, ${first("consequences_at")}, ${forwarded})`;
+  const end = sql`min(${first(events.dispatchAt)}, ${first(events.consequencesAt)}, ${forwarded})`;
   // Ids rise with time, so the oldest rows come first by id and no index by time is needed.
   const oldest = db
     .select({ id: events.id, createdAt: events.createdAt })
@@ -67,11 +70,11 @@ export async function sweepEvents(
       .where(inArray(stream.id, streams));
   };
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const [, , { meta }] = await db.batch([
-      note(repositories, events.repoId),
-      note(users, events.ownerId),
-      db.delete(events).where(isOutdated),
-    ]);
-    if (meta.changes < atOnce) return;
+    const { deleted } = await batch(db, {
+      repositories: note(repositories, events.repoId),
+      users: note(users, events.ownerId),
+      deleted: db.delete(events).where(isOutdated),
+    });
+    if (deleted.meta.changes < atOnce) return;
   }
 }

@@ -12,9 +12,9 @@ const HEAD = "HEAD" as ByteText;
 const HEADS = "refs/heads/";
 
 /**
- * A bundle of git, read as a remote is.
+ * A bundle of git, read like a remote.
  *
- * It has no other pack than that of its whole history, whatever is wanted of it.
+ * It has one pack, of its whole history, whatever a fetch asks for.
  */
 export class BundleRepository implements FetchSource {
   /** A bundle is no service. */
@@ -25,8 +25,8 @@ export class BundleRepository implements FetchSource {
   /**
    * @param openPieces Opens the bundle from its start; called once for each reading. Undefined for
    * a repository without refs, of which git makes no bundle.
-   * @param defaultBranch The full name of the branch that HEAD is said to name. The bundle itself
-   *   tells HEAD's commit only.
+   * @param defaultBranch The full name of the branch of HEAD. The bundle itself has only HEAD's
+   *   commit.
    */
   constructor(
     openPieces: (() => AsyncGenerator<Uint8Array, void>) | undefined,

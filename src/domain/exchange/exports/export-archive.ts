@@ -13,8 +13,8 @@ import { ExportManifest, MANIFEST } from "./export-files.ts";
 const EXPORT_FILES_MAX = 5000;
 
 /**
- * What the files besides JSON may unpack to, in multiples of the archive's size: exports have them
- * as they are.
+ * The maximum size of the unpacked files besides JSON, in multiples of the archive's size: exports
+ * store these files uncompressed.
  *
  * SECURITY: they are stored here.
  */
@@ -91,7 +91,7 @@ export class ExportArchive {
 const notAnExport = (reason: string): Failure =>
   invalid(`the file is no export of this service: ${reason}`);
 
-/** What an archive is refused for is a refusal of the export. */
+/** Rethrows the refusal of an archive as the refusal of the export. */
 async function refused<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

@@ -14,7 +14,7 @@ const FORMAT = "edgeforge-export";
 /** Readers refuse other versions. */
 const VERSION = 1;
 
-/** What an export is of. */
+/** The repository of an export. */
 export const ExportManifest = z.object({
   format: z.literal(FORMAT),
   version: z.literal(VERSION),

@@ -16,7 +16,7 @@ const NUMBER_MAX = 1_000_000_000;
 const TIME_MIN = -62_135_596_800_000;
 const TIME_MAX = 253_402_300_799_999;
 
-/** Of what length a text is at most is decided where it is stored. */
+/** The code that stores a text limits its length. */
 const text = z.string();
 const id = z.string().regex(/^[\w.:-]{1,64}$/);
 const time = z.int().min(TIME_MIN).max(TIME_MAX);

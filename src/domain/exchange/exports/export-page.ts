@@ -1,6 +1,7 @@
 import { eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { qualified } from "../../../db/db.ts";
 import { type issues, reactions, users } from "../../../db/schema/index.ts";
 import type {
   ForeignItems,
@@ -29,7 +30,7 @@ export type ReadExportPage<K extends ForeignKind> = (
   after: number,
 ) => Promise<ExportPage<ForeignItems[K]>>;
 
-/** What a row says of its author: an account here, or the one from which it once came. */
+/** The author of a row: an account here, or the one elsewhere that it was imported from. */
 interface Authored {
   readonly posterId: number | null;
   readonly posterName: string | null;
@@ -50,7 +51,7 @@ export const nextOf = (rows: readonly { id: number }[]): number | undefined =>
   rows.length < EXPORT_PAGE_ITEMS ? undefined : rows.at(-1)?.id;
 
 export const accountNameOf = (userId: SQL | typeof issues.posterId) =>
-  sql<string | null>`(select u.name from ${users} u where u.id = ${userId})`;
+  qualified<string | null>(sql`(select ${users.name} from ${users} where ${users.id} = ${userId})`);
 
 export const selectExportedReactions = (db: Ctx["db"]) =>
   db

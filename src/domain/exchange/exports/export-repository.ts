@@ -70,7 +70,7 @@ async function* streamExport(ctx: Ctx, repo: RepositoryContext): AsyncGenerator<
     for await (const piece of readable) yield piece;
     await work;
   } finally {
-    // The caller left: what writes is told by the stream.
+    // The caller left: cancelling the stream ends the writer.
     await readable.cancel().catch(() => undefined);
   }
 }

@@ -1,9 +1,11 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, exists, gt, inArray, sql } from "drizzle-orm";
 
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import {
   attachments,
   codeComments,
+  issueLabels,
   issues,
   labels,
   milestones,
@@ -27,25 +29,23 @@ import {
 import { exportComments, exportIssues, exportPulls } from "./issue-rows.ts";
 
 /**
- * Those of the repository, and those of its organization that its issues have: elsewhere they are
- * the repository's.
+ * Exports the labels of the repository, and those of its organization that its issues have: an
+ * import makes both labels of the repository.
  */
 const exportLabels: ReadExportPage<"labels"> = async ({ db }, { row }, after) => {
+  const own = db.select({ id: labels.id }).from(labels).where(eq(labels.repoId, row.id));
+  const used = db
+    .select({ id: issueLabels.labelId })
+    .from(issueLabels)
+    .where(and(eq(issueLabels.labelId, labels.id), eq(issueLabels.repoId, row.id)));
+  const shared = db
+    .select({ id: labels.id })
+    .from(labels)
+    .where(and(eq(labels.orgId, row.ownerId), exists(used)));
   const rows = await db
     .select()
     .from(labels)
-    .where(
-      sql`${labels.id} > ${after} and ${labels.id} in (
-        select own.id from labels own where own.repo_id = ${row.id}
-        union
-        select shared.id
-        from labels shared
-        where shared.org_id = ${row.ownerId} and exists (
-          select 1 from issue_labels used
-          where used.label_id = shared.id and used.repo_id = ${row.id}
-        )
-      )`,
-    )
+    .where(and(gt(labels.id, after), inArray(labels.id, own.union(shared))))
     .orderBy(labels.id)
     .limit(EXPORT_PAGE_ITEMS);
   return {
@@ -99,8 +99,12 @@ const exportReviews: ReadExportPage<"reviews"> = async ({ db }, { row }, after) 
     .orderBy(reviews.id)
     .limit(EXPORT_PAGE_ITEMS);
   const ids = rows.map(({ review }) => review.id);
-  const [ofComments, ofReactions] = await db.batch([
-    db
+  const commentIds = db
+    .select({ id: codeComments.entryId })
+    .from(codeComments)
+    .where(among(sql`${codeComments.reviewId}`, ids));
+  const { ofComments, ofReactions } = await batch(db, {
+    ofComments: db
       .select({
         entry: columnsOf(timelineEntries, "t"),
         code: columnsOf(codeComments, "c"),
@@ -110,12 +114,8 @@ const exportReviews: ReadExportPage<"reviews"> = async ({ db }, { row }, after) 
       .innerJoin(timelineEntries, eq(timelineEntries.id, codeComments.entryId))
       .where(among(sql`${codeComments.reviewId}`, ids))
       .orderBy(timelineEntries.id),
-    selectExportedReactions(db).where(
-      sql`${reactions.entryId} in (
-        select entry_id from ${codeComments} where ${among(sql`review_id`, ids)}
-      )`,
-    ),
-  ]);
+    ofReactions: selectExportedReactions(db).where(inArray(reactions.entryId, commentIds)),
+  });
   const items = rows.flatMap(({ review, number, reviewerName }) => {
     // A request of a team is nobody's review.
     if (review.teamId !== null || review.state === "pending") return [];

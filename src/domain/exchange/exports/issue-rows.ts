@@ -1,8 +1,10 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
 import { principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
+import { columnsOf } from "../../../db/db.ts";
 import {
   issueAssignees,
   issueLabels,
@@ -10,6 +12,7 @@ import {
   type Pull,
   pulls,
   reactions,
+  repositories,
   timelineEntries,
   users,
 } from "../../../db/schema/index.ts";
@@ -45,31 +48,32 @@ async function readIssueRows(
     .limit(EXPORT_PAGE_ITEMS);
   const ids = rows.map(({ issue }) => issue.id);
   const isOfPage = (column: typeof issueLabels.issueId) => among(sql`${column}`, ids);
-  const [ofLabels, ofAssignees, ofReactions, ofPulls] = await db.batch([
-    db.select().from(issueLabels).where(isOfPage(issueLabels.issueId)),
-    db
+  const belonging = await batch(db, {
+    ofLabels: db.select().from(issueLabels).where(isOfPage(issueLabels.issueId)),
+    ofAssignees: db
       .select({ issueId: issueAssignees.issueId, id: users.id, name: users.name })
       .from(issueAssignees)
       .innerJoin(users, eq(users.id, issueAssignees.userId))
       .where(among(sql`${issueAssignees.issueId}`, ids)),
-    selectExportedReactions(db).where(
+    ofReactions: selectExportedReactions(db).where(
       sql`${reactions.entryId} is null and ${among(sql`${reactions.issueId}`, ids)}`,
     ),
-    db
+    ofPulls: db
       .select({
-        pull: pulls,
-        // SECURITY: null also for one that the caller may not see.
-        headRepository: sql<string | null>`(
-          select owner_lower_name || '/' || lower_name
-          from repositories
-          where id = ${pulls.headRepoId} and ${isRepositoryVisible(principalOf(actor))}
-        )`.as("head_repository"),
+        pull: columnsOf(pulls, "p"),
+        headRepository: sql<string | null>`
+          ${repositories.ownerLowerName} || '/' || ${repositories.lowerName}`.as("head_repository"),
         mergerName: accountNameOf(sql`${pulls.mergerId}`).as("merger_name"),
       })
       .from(pulls)
+      // SECURITY: a head repository that the caller may not see is not named.
+      .leftJoin(
+        repositories,
+        and(eq(repositories.id, pulls.headRepoId), isRepositoryVisible(principalOf(actor))),
+      )
       .where(among(sql`${pulls.issueId}`, ids)),
-  ]);
-  return { rows, ofLabels, ofAssignees, ofReactions, ofPulls };
+  });
+  return { rows, ...belonging };
 }
 
 type IssueRows = Awaited<ReturnType<typeof readIssueRows>>;

@@ -1,4 +1,5 @@
 import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
@@ -73,35 +74,35 @@ export async function generateRepository(
   ctx: Ctx,
   template: RepositoryContext,
   creation: CreationContext,
-  wanted: GenerateOptions,
+  options: GenerateOptions,
 ): Promise<RepositoryContext> {
   const { row: source } = template;
   if (!source.isTemplate) throw invalid("this is not a template repo");
-  checkRepositoryName(wanted.name);
-  const defaultBranch = wanted.defaultBranch || source.defaultBranch;
+  checkRepositoryName(options.name);
+  const defaultBranch = options.defaultBranch || source.defaultBranch;
   checkBranchName(defaultBranch, "default_branch");
-  refuseNarrowToken(ctx, wanted.isPrivate || creation.owner.visibility !== "public");
-  if (wanted.hasWebhooks) requireHookAccess(ctx, template);
-  if (wanted.hasLabels && !isLabelReader(template)) {
+  refuseNarrowToken(ctx, options.isPrivate || creation.owner.visibility !== "public");
+  if (options.hasWebhooks) requireHookAccess(ctx, template);
+  if (options.hasLabels && !isLabelReader(template)) {
     throw forbidden("you may not see the labels of the template");
   }
 
-  const content = wanted.hasContent
-    ? await readTemplate(ctx, template, creation, wanted)
+  const content = options.hasContent
+    ? await readTemplate(ctx, template, creation, options)
     : undefined;
   const objectName = crypto.randomUUID();
   const columns = {
     objectName,
     networkName: objectName,
-    name: wanted.name,
-    description: wanted.description,
-    isPrivate: wanted.isPrivate,
+    name: options.name,
+    description: options.description,
+    isPrivate: options.isPrivate,
     defaultBranch,
   };
   const created = await insertRepository(ctx, creation, columns, {
-    toMore: (repo) => copyStatements(ctx, source.id, newRepositoryId(repo), wanted),
+    toMore: (repo) => copyStatements(ctx, source.id, newRepositoryId(repo), options),
   });
-  const repo = withCopied(created, template, wanted);
+  const repo = withCopied(created, template, options);
   if (!content) return repo;
   try {
     await copyLargeFiles(ctx, source, repo.row, content.largeFiles);
@@ -188,29 +189,28 @@ function copyStatements(
   { hasTopics, hasWebhooks, hasAvatar, hasLabels, hasBranchRules }: GenerateOptions,
 ) {
   const { db, now } = ctx;
-  const ofTemplate = (column: SQL): SQL => sql`(
-    select ${column}
-    from ${repositories} t
-    where t.id = ${templateId}
+  const template = alias(repositories, "template");
+  const ofTemplate = (column: SQLiteColumn): SQL => sql`(
+    select ${column} from ${repositories} ${template} where ${template.id} = ${templateId}
   )`;
   const isThis = sql`${repositories.id} = ${repoId}`;
   const topics = [
     insertSelect(
       db,
       repositoryTopics,
-      { repoId, topicId: repositoryTopics.topicId, visibility: sql`r.visibility` },
+      { repoId, topicId: repositoryTopics.topicId, visibility: repositories.visibility },
       sql`
         from ${repositoryTopics}
-        join ${repositories} r on r.id = ${repoId}
+        join ${repositories} on ${repositories.id} = ${repoId}
         where ${repositoryTopics.repoId} = ${templateId}`,
     ),
     db
       .update(repositories)
-      .set({ topics: ofTemplate(sql`t.topics`) })
+      .set({ topics: ofTemplate(template.topics) })
       .where(isThis),
   ];
   const isInUse = and(
-    sql`${avatarImages.hash} = ${ofTemplate(sql`t.avatar_hash`)}`,
+    sql`${avatarImages.hash} = ${ofTemplate(template.avatarHash)}`,
     isNull(avatarImages.expiresAt),
   );
   // The template may just have lost its avatar: then there is no image to refer to.

@@ -53,8 +53,8 @@ export interface ContentPlan {
 }
 
 /**
- * Plans the files of a generated repository: those of a template's tree, with the variables in the
- * files that `.gitea/template` lists, and in their paths, replaced by their values.
+ * Plans the files of a generated repository: the files of the template's tree. Variables in the
+ * files that `.gitea/template` lists, and in their paths, are replaced by their values.
  *
  * Modes, symlinks, submodules and binary files stay as they are. Nothing is written.
  *

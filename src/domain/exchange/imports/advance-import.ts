@@ -36,7 +36,7 @@ const BACK_OFF_MAX_MS = 3600_000;
 /** The longest that a rate limit is waited for, in milliseconds. */
 const RATE_LIMIT_MS_MAX = 24 * 3600_000;
 
-/** What each stage does in one step, which may be repeated. */
+/** The step of each stage. A step may be repeated. */
 const STAGES: Readonly<Record<ImportStage, (job: ImportJob) => Promise<void>>> = {
   git: importGit,
   large_files: importLargeFiles,
@@ -53,13 +53,13 @@ const STAGES: Readonly<Record<ImportStage, (job: ImportJob) => Promise<void>>> =
 };
 
 /**
- * Goes on with an import, if it is due and no other job does.
+ * Continues an import, if it is due and no other job works on it.
  *
- * Each step reads a page and writes it in one batch together with where the next one begins:
- * wherever a job dies, another one goes on, and nothing is taken twice. What the other side does
- * wrong is waited out, or ends the import with a reason; it can be continued then.
+ * Each step reads a page and writes it in one batch together with the position of the next page: if
+ * a job dies, another one continues there, and nothing is imported twice. After a failure of the
+ * remote the import waits, or ends with a reason; then it can be continued.
  *
- * @param open Opens what is read.
+ * @param open Opens the source of the import.
  */
 export async function advanceImport(
   ctx: Ctx,
@@ -100,10 +100,10 @@ async function work(
         await waitWithImport(job, "running", { dueAt: Date.now(), lastError: "" });
         return false;
       }
-      const { numbering } = job.row.wishes;
+      const { numbering } = job.row.options;
       await STAGES[job.row.stage](job);
       // From now on the reader numbers as it decided.
-      if (job.row.wishes.numbering !== numbering) {
+      if (job.row.options.numbering !== numbering) {
         job.source = await open(ctx, job.row, job.answers);
       }
     }
@@ -159,12 +159,12 @@ async function settleFailure(
 const isAwaited = ({ ctx, row }: OpenedImport, now: number): boolean =>
   row.stage === "git" &&
   Object.keys(row.progress).length === 0 &&
-  row.wishes.since === undefined &&
+  row.options.since === undefined &&
   now < row.createdAt + ctx.config.migrationWaitMs;
 
-/** SECURITY: the reason is shown. What a bug says may have anything in it, and is logged only. */
+/** SECURITY: the reason is public. The message of a bug may contain secrets: it is logged only. */
 function toReason({ id, stage }: Import, error: unknown): string {
-  // What was there when it began is not a wrong address.
+  // An address that was found at the beginning is not wrong.
   if (error instanceof RemoteFailure && error.kind === "not_found" && stage !== "git") {
     return `Migration failed: ${error.message}: it is gone there, or no longer shown.`;
   }

@@ -28,15 +28,15 @@ type ImportedColumns = Omit<
 /** The columns of an import, without those that every new one has. */
 type NewImportColumns = Pick<
   Import,
-  "service" | "address" | "username" | "sealedPassword" | "wishes" | "notes"
+  "service" | "address" | "username" | "sealedPassword" | "options" | "notes"
 >;
 
 /** Statements, built from the SQL of the repository's id. */
 type ToStatements = (repoId: SQL<number>) => BatchItem<"sqlite">[];
 
 /**
- * Creates a repository with its import, and waits a while for the end of that. What fails within
- * that time is removed again.
+ * Creates a repository with its import, and waits a while for the import to end. A repository whose
+ * import fails within that time is removed again.
  *
  * @param toMore Further statements of the batch.
  * @throws Failure `conflict` for a name that exists; `invalid` for the maximum number of
@@ -106,7 +106,7 @@ async function findImportId({ db }: Ctx, repoId: number): Promise<number> {
   return row.id;
 }
 
-/** Waits while the import goes on, as long as the configuration says. */
+/** Waits for the import to end, at most for the configured time. */
 async function waitForEnd(
   ctx: Ctx,
   repo: RepositoryContext,

@@ -9,10 +9,10 @@ import { findImport } from "./find-import.ts";
 import { forgetAnswers } from "./stored-answers.ts";
 
 /**
- * Ends an import that goes on. What has come stays; a job that is at work finds its lease taken,
- * and writes no more.
+ * Ends a running import. Imported data stays; a job that works on the import has lost its lease and
+ * writes nothing more.
  *
- * @throws Failure `not_found` for a repository that was made here, `conflict` if its import has
+ * @throws Failure `not_found` for a repository that was not imported, `conflict` if its import has
  *   ended.
  */
 export async function cancelImport(ctx: Ctx, repo: RepositoryContext): Promise<Import> {

@@ -37,12 +37,12 @@ export async function continueImport(
   const before = await findImport(ctx, repo);
   if (before.state === "running") throw conflict("the migration is running");
   const isAnew = before.state === "done";
-  const { file } = before.wishes;
+  const { file } = before.options;
   if (file && (isAnew || !(await keepExportFile(ctx, file.uuid)))) {
     throw conflict("the export is no longer here: import it anew");
   }
   const credentials = await toColumns(ctx, given);
-  const { since: _, ...wishes } = before.wishes;
+  const { since: _, ...options } = before.options;
   const [[row]] = await ctx.db.batch([
     ctx.db
       .update(imports)
@@ -56,8 +56,8 @@ export async function continueImport(
         finishedAt: null,
         failureCount: 0,
         lastError: "",
-        wishes: {
-          ...wishes,
+        options: {
+          ...options,
           ...(before.state !== "waiting" && { isRepeat: true }),
           ...(isAnew && { readAt: ctx.now }),
         },

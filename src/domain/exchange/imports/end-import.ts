@@ -34,7 +34,7 @@ export const setOrigin = ({ db }: Ctx, repoId: number, state: ImportState, isCha
 
 /** Whether the import has this state now. */
 const hasState = (importId: number, state: ImportState): SQL => sql`exists (
-  select 1 from ${imports} i where i.id = ${importId} and i.state = ${state}
+  select 1 from ${imports} where ${imports.id} = ${importId} and ${imports.state} = ${state}
 )`;
 
 /**
@@ -52,7 +52,7 @@ export async function waitWithImport(
     .update(imports)
     .set({ ...change, state, leasedUntil: 0 })
     .where(lease.isHeld);
-  const isShown = row.wishes.since === undefined;
+  const isShown = row.options.since === undefined;
   const [first, ...rest] = [...storeAnswers(ctx.db, answers, lease.isHeld), update];
   await ctx.db.batch([
     first ?? update,
@@ -68,7 +68,7 @@ export async function endImport(
   reason: string,
 ): Promise<void> {
   const { id: repoId, ownerId } = repo.row;
-  const isShown = row.wishes.since === undefined;
+  const isShown = row.options.since === undefined;
   await ctx.db.batch([
     ctx.db
       .update(imports)
@@ -89,17 +89,18 @@ export async function finishImport(job: ImportJob): Promise<void> {
   const { ctx, repo, row } = job;
   const { id: repoId, ownerId } = repo.row;
   const now = Date.now();
-  const isShown = row.wishes.since === undefined;
+  const isShown = row.options.since === undefined;
   const isDone = hasState(row.id, "done");
   // A mirror with parts goes on with its credentials.
-  const isKept = repo.row.isMirror && row.wishes.parts.length > 0;
-  const { file } = row.wishes;
-  // Of an export, what nobody changes any more; other services tell the state that others left
-  // their project in.
+  const isKept = repo.row.isMirror && row.options.parts.length > 0;
+  const { file } = row.options;
+  // Only exports of this service archive the repository: elsewhere a project may have been archived
+  // because it moves here.
   const isArchived = file !== undefined && (await job.source.reader?.readProject())?.isArchived;
   await job.commit(
-    [
-      ctx.db
+    {},
+    {
+      ended: ctx.db
         .update(imports)
         .set({
           state: "done",
@@ -109,16 +110,16 @@ export async function finishImport(job: ImportJob): Promise<void> {
           ...(!isKept && { sealedPassword: null, username: "" }),
         })
         .where(eq(imports.id, row.id)),
-      ...(file ? [expireExportFile(ctx, file.uuid, isDone)] : []),
-      ...(isArchived
+      file: file ? [expireExportFile(ctx, file.uuid, isDone)] : [],
+      archived: isArchived
         ? [
             ctx.db
               .update(repositories)
               .set({ archivedAt: now })
               .where(and(eq(repositories.id, repoId), isDone)),
           ]
-        : []),
-      ...(isShown
+        : [],
+      shown: isShown
         ? [
             recordIfChanged(ctx, { type: "migration.finished", repoId, ownerId }),
             ctx.db
@@ -146,9 +147,8 @@ export async function finishImport(job: ImportJob): Promise<void> {
               ),
             setOrigin(ctx, repoId, "done", isDone),
           ]
-        : []),
-    ],
-    {},
+        : [],
+    },
   );
   job.row = { ...job.row, state: "done" };
 }

@@ -1,6 +1,7 @@
 import { and, eq, lt, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { attachmentLooseFiles } from "../../../db/schema/index.ts";
 import { isNoted } from "../../issues/attachments/receive-file.ts";
 
@@ -20,8 +21,8 @@ const KEPT_MS = 7 * DAY_MS;
 export async function keepExportFile({ db }: Ctx, uuid: string): Promise<boolean> {
   // Jobs have no request of their own, and may be at work for long.
   const expiresAt = Date.now() + KEPT_MS;
-  const [, [found]] = await db.batch([
-    db
+  const { found } = await batch(db, {
+    kept: db
       .update(attachmentLooseFiles)
       .set({ expiresAt })
       .where(
@@ -32,12 +33,12 @@ export async function keepExportFile({ db }: Ctx, uuid: string): Promise<boolean
           lt(attachmentLooseFiles.expiresAt, expiresAt - DAY_MS),
         ),
       ),
-    db
+    found: db
       .select({ uuid: attachmentLooseFiles.uuid })
       .from(attachmentLooseFiles)
       .where(and(eq(attachmentLooseFiles.uuid, uuid), isNoted(uuid))),
-  ]);
-  return found !== undefined;
+  });
+  return found.length > 0;
 }
 
 /** The statement that lets the file of an export be removed, if a condition holds. */

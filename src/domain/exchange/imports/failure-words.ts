@@ -1,7 +1,7 @@
-import { wantsTwoFactors } from "../../../forges/two-factors.ts";
+import { requiresTwoFactors } from "../../../forges/two-factors.ts";
 import type { RemoteFailure } from "../../../outgoing/remote-failure.ts";
 
-/** What a failure of the other side is called, in the words that clients of the field know. */
+/** The message for a failure of the remote, in the words that Gitea's clients know. */
 export function toFailureWords(failure: Pick<RemoteFailure, "kind" | "message">): string {
   const { kind, message } = failure;
   switch (kind) {
@@ -10,11 +10,11 @@ export function toFailureWords(failure: Pick<RemoteFailure, "kind" | "message">)
     case "rate_limited":
       return "Remote visit addressed rate limitation.";
     case "unauthorized":
-      return wantsTwoFactors(failure)
+      return requiresTwoFactors(failure)
         ? "Remote visit required two factors authentication."
         : `Authentication failed: ${message}.`;
     case "not_found":
-      // As in the field: forges say no more of what the caller may not see.
+      // Like other forges, this reveals nothing about a repository that the caller may not see.
       return `Authentication failed: ${message}.`;
     case "unreachable":
     case "timeout":

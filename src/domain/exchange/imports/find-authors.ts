@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 
 import { hasScope } from "../../../auth/scope.ts";
 import type { Ctx } from "../../../context.ts";
-import { type ImportWishes, users } from "../../../db/schema/index.ts";
+import { type ImportOptions, users } from "../../../db/schema/index.ts";
 import { forbidden, invalid } from "../../../lib/failure.ts";
 
 /** Authors that one request maps. */
@@ -11,8 +11,8 @@ export const AUTHORS_MAX = 1000;
 /**
  * Finds the accounts of authors.
  *
- * SECURITY: what is taken over then counts as written by these accounts. Only an administrator of
- * the service may say so, who could sign in as any of them.
+ * SECURITY: imported items then count as written by these accounts. Only an administrator of the
+ * service, who could sign in as any of them, may name them.
  *
  * @param authors Names of accounts here, by names there.
  * @throws Failure `forbidden` for others, `invalid` for an unknown account.
@@ -20,7 +20,7 @@ export const AUTHORS_MAX = 1000;
 export async function findAuthors(
   { actor, db }: Ctx,
   authors: Readonly<Record<string, string>>,
-): Promise<ImportWishes["authors"]> {
+): Promise<ImportOptions["authors"]> {
   const entries = Object.entries(authors);
   if (entries.length === 0) return {};
   if (!actor.isSiteAdmin) throw forbidden("authors are mapped by administrators of the service");

@@ -19,7 +19,7 @@ export function requireMigrations({ config }: Pick<Ctx, "config">): void {
   }
 }
 
-/** Who is to own what is imported. */
+/** The owner of an imported repository, by name or id. */
 export interface ImportOwner {
   /** By name, or else by id; the caller without either. */
   readonly ownerName: string;
@@ -45,8 +45,8 @@ export async function findImportOwner(
       ? ownerId === 0 || ownerId === creator.id
       : ownerName.toLowerCase() === creator.lowerName;
   if (isSelf) return { owner: creator, creator, ownsOwner: true };
-  const isWanted = ownerName === "" ? eq(users.id, ownerId) : isAccountNamed(ownerName);
-  const [row] = await selectAccounts(db, callerSql(actor)).where(isWanted);
+  const isRequested = ownerName === "" ? eq(users.id, ownerId) : isAccountNamed(ownerName);
+  const [row] = await selectAccounts(db, callerSql(actor)).where(isRequested);
   if (!row || !isSeen(actor, row)) {
     const uid = ownerName === "" ? ownerId : 0;
     throw invalid(`user does not exist [uid: ${uid}, name: ${ownerName}]`);

@@ -18,13 +18,13 @@ import { findAuthors } from "./find-authors.ts";
 import { findImportOwner, requireMigrations } from "./find-import-owner.ts";
 import { sourceOfExport } from "./open-export.ts";
 
-/** What the caller wants of an export. */
+/** The input of an import of an export. */
 export interface NewExportImport {
   /** The owner by name; "" for the caller. */
   readonly ownerName: string;
   /** "" for that of the manifest. */
   readonly name: string;
-  /** Undefined for what the manifest says. */
+  /** Undefined for the visibility in the manifest. */
   readonly isPrivate: boolean | undefined;
   /** The accounts here of authors there, both by name. */
   readonly authors: Readonly<Record<string, string>>;
@@ -44,10 +44,10 @@ export interface NewExportImport {
 export async function importExport(
   ctx: Ctx,
   creator: User,
-  wanted: NewExportImport,
+  input: NewExportImport,
   pieces: AsyncGenerator<Uint8Array>,
 ): Promise<RepositoryContext> {
-  const { creation, authors } = await checkRequest(ctx, creator, wanted).catch(
+  const { creation, authors } = await checkRequest(ctx, creator, input).catch(
     async (error: unknown) => {
       await pieces.return(undefined);
       throw error;
@@ -55,7 +55,7 @@ export async function importExport(
   );
   const file = await storeLooseFile(ctx, pieces, ctx.config.importMaxBytes);
   try {
-    return await importFile(ctx, creation, wanted, authors, file);
+    return await importFile(ctx, creation, input, authors, file);
   } catch (error) {
     // After any other error it is unknown whether an import refers to the file: then its note
     // expires.
@@ -64,13 +64,13 @@ export async function importExport(
   }
 }
 
-async function checkRequest(ctx: Ctx, creator: User, wanted: NewExportImport) {
+async function checkRequest(ctx: Ctx, creator: User, input: NewExportImport) {
   requireMigrations(ctx);
-  const { ownerName, name } = wanted;
+  const { ownerName, name } = input;
   const creation = await findImportOwner(ctx, creator, { ownerName, ownerId: 0 });
   const { owner } = creation;
-  refuseNarrowToken(ctx, wanted.isPrivate === true || owner.visibility !== "public");
-  const authors = await findAuthors(ctx, wanted.authors);
+  refuseNarrowToken(ctx, input.isPrivate === true || owner.visibility !== "public");
+  const authors = await findAuthors(ctx, input.authors);
   if (name === "") return { creation, authors };
   checkRepositoryName(name);
   const isThis = and(
@@ -85,15 +85,15 @@ async function checkRequest(ctx: Ctx, creator: User, wanted: NewExportImport) {
 async function importFile(
   ctx: Ctx,
   creation: CreationContext,
-  wanted: NewExportImport,
+  input: NewExportImport,
   authors: Record<string, number>,
   { uuid, sizeBytes }: LooseFile,
 ): Promise<RepositoryContext> {
   const file = { uuid, sizeBytes };
   const { project } = (await ExportArchive.open(sourceOfExport(ctx, file))).manifest;
-  const name = wanted.name || project.name;
+  const name = input.name || project.name;
   checkRepositoryName(name);
-  const isPrivate = wanted.isPrivate ?? project.isPrivate;
+  const isPrivate = input.isPrivate ?? project.isPrivate;
   refuseNarrowToken(ctx, isPrivate || creation.owner.visibility !== "public");
   return beginImport(
     ctx,
@@ -110,7 +110,7 @@ async function importFile(
       address: "",
       username: "",
       sealedPassword: null,
-      wishes: {
+      options: {
         parts: [...PROJECT_PARTS],
         withLargeFiles: true,
         largeFilesUrl: "",
@@ -123,10 +123,7 @@ async function importFile(
   );
 }
 
-/**
- * Where a repository came from, as the manifest says; "" for anything else than an address of a
- * page.
- */
+/** The address of the exported repository in the manifest; "" unless it is one of a web page. */
 function toShownUrl(text: string): string {
   const url = URL.parse(text);
   const isPage = url !== null && /^https?:$/.test(url.protocol);

@@ -1,7 +1,7 @@
 import { eq, type SQL, sql } from "drizzle-orm";
-import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../../context.ts";
+import { batch, type Results, type Statements } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import {
   IMPORT_STAGES,
@@ -9,6 +9,7 @@ import {
   type ImportStage,
   type ImportState,
   imports,
+  users,
 } from "../../../db/schema/index.ts";
 import type { ForgeReader } from "../../../forges/forge.ts";
 import type { StepAnswers } from "../../../forges/step-answers.ts";
@@ -41,11 +42,11 @@ export class LeaseLost extends Error {
 }
 
 /** The columns that a step changes. */
-type Change = Partial<Pick<Import, "stage" | "cursor" | "progress" | "wishes">>;
+type Change = Partial<Pick<Import, "stage" | "cursor" | "progress" | "options">>;
 
 /**
- * What one message may use of what the platform grants an invocation: 1,000 statements of D1, and
- * 10,000 calls of all kinds. A step that has begun goes on.
+ * The share of one message in the platform's limits of an invocation: 1,000 statements of D1, and
+ * 10,000 calls of all kinds. A step that has begun may exceed it.
  */
 const STATEMENTS_MAX = 500;
 const REQUESTS_MAX = 1000;
@@ -66,7 +67,7 @@ export class ImportJob {
   source: ImportSource;
   readonly lease: JobLease;
   row: Import;
-  /** What the forge has answered to the present step. */
+  /** The forge's answers to the present step. */
   readonly answers: StepAnswers;
   /** Whether this job has got any further. */
   hasAdvanced = false;
@@ -115,11 +116,12 @@ export class ImportJob {
   }
 
   /**
-   * Writes a step: its statements and where the import goes on, all or nothing.
+   * Writes a step as one batch: the position at which the import continues, then its statements.
    *
+   * @returns The results of the statements by their names.
    * @throws LeaseLost
    */
-  async commit(statements: readonly BatchItem<"sqlite">[], change: Change): Promise<unknown[]> {
+  async commit<const T extends Statements>(change: Change, statements?: T): Promise<Results<T>> {
     const { db } = this.ctx;
     const known = new Set(this.row.notes);
     const fresh = this.notes.filter((note) => !known.has(note));
@@ -141,13 +143,15 @@ export class ImportJob {
         .where(isThis)
         .returning();
       try {
-        const [[row], ...results] = await db.batch([guard, ...statements, ...forgetting]);
+        const { job, ...results } = await batch(db, { job: guard, ...statements, forgetting });
+        const [row] = job;
         if (!row) throw new LeaseLost();
         this.row = row;
         this.notes = [];
         this.hasAdvanced = true;
         if (isStepDone) this.answers.clear();
-        return results.slice(0, statements.length);
+        // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the names of `statements`.
+        return results as Results<T>;
       } catch (error) {
         // The lease may have been renewed while the batch was on its way.
         if (!isViolation(error, "NOT NULL", "imports.state")) throw error;
@@ -174,7 +178,7 @@ export class ImportJob {
     };
   }
 
-  /** What leads to the next stage. */
+  /** The change that begins the next stage. */
   nextStage(): { stage: ImportStage; cursor: null } {
     const at = IMPORT_STAGES.indexOf(this.row.stage);
     return { stage: IMPORT_STAGES[at + 1] ?? "finish", cursor: null };
@@ -184,9 +188,9 @@ export class ImportJob {
     return this.repo.row.id;
   }
 
-  /** Whether a part besides git is wanted. */
-  wants(part: Import["wishes"]["parts"][number]): boolean {
-    return this.row.wishes.parts.includes(part);
+  /** Whether the import includes a part besides git. */
+  includes(part: Import["options"]["parts"][number]): boolean {
+    return this.row.options.parts.includes(part);
   }
 }
 
@@ -198,4 +202,5 @@ export interface MappedAuthor {
 }
 
 /** The id of an account that may be deleted meanwhile, as SQL over a value; null then. */
-export const presentUserId = (id: SQL): SQL => sql`(select u.id from users u where u.id = ${id})`;
+export const presentUserId = (id: SQL): SQL =>
+  sql`(select ${users.id} from ${users} where ${users.id} = ${id})`;

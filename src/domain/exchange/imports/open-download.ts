@@ -15,7 +15,7 @@ interface RemoteFile {
 }
 
 /**
- * Opens a file at an address that a remote told.
+ * Opens a file at an address from a remote.
  *
  * SECURITY: the address passes the same check as every other, also after redirects, and secrets go
  * to no other host.
@@ -59,10 +59,10 @@ export async function openDownload(
  * reached.
  */
 function toFailure(response: StreamedResponse): RemoteFailure {
-  const says = `the file was answered with ${response.status}`;
+  const message = `the file was answered with ${response.status}`;
   const retryAt = retryTimeOf(response, Date.now());
-  if (retryAt !== undefined) return new RemoteFailure("rate_limited", says, retryAt);
-  return new RemoteFailure(kindOf(response), says);
+  if (retryAt !== undefined) return new RemoteFailure("rate_limited", message, retryAt);
+  return new RemoteFailure(kindOf(response), message);
 }
 
 function kindOf({ status }: StreamedResponse): RemoteFailureKind {

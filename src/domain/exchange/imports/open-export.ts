@@ -23,7 +23,7 @@ export const sourceOfExport = ({ git }: Ctx, { uuid, sizeBytes }: ImportFile): A
  *
  * @throws Failure `invalid` if it is no longer here, or is none.
  */
-export async function openExport(ctx: Ctx, { wishes: { file } }: Import): Promise<ImportSource> {
+export async function openExport(ctx: Ctx, { options: { file } }: Import): Promise<ImportSource> {
   if (!file || !(await keepExportFile(ctx, file.uuid))) {
     throw invalid("the export is no longer here: import it anew");
   }

@@ -1,10 +1,11 @@
-import { and, eq } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { accountActor } from "../../../auth/actor.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import { seal, unseal } from "../../../auth/seal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Import, imports, repositories, users } from "../../../db/schema/index.ts";
 import { StepAnswers } from "../../../forges/step-answers.ts";
 import { canSeeSecrets } from "../../../outgoing/redirect.ts";
@@ -40,7 +41,7 @@ export interface OpenedImport {
   readonly ctx: Ctx;
   readonly repo: RepositoryContext;
   readonly row: Import;
-  /** What was answered to its present step before. */
+  /** The stored answers to its present step. */
   readonly answers: StepAnswers;
   /** Whether that account may still administer the repository. */
   readonly isPermitted: boolean;
@@ -58,22 +59,24 @@ export async function findImportToAdvance(
   ctx: Ctx,
   importId: number,
 ): Promise<OpenedImport | undefined> {
-  const [[row], [doer], answers] = await ctx.db.batch([
-    ctx.db.select().from(imports).where(eq(imports.id, importId)),
-    ctx.db
+  const { found, doers, answers } = await batch(ctx.db, {
+    found: ctx.db.select().from(imports).where(eq(imports.id, importId)),
+    doers: ctx.db
       .select({ user: users })
       .from(users)
       .innerJoin(imports, eq(imports.doerId, users.id))
       .where(eq(imports.id, importId)),
-    selectAnswers(ctx.db, importId),
-  ]);
+    answers: selectAnswers(ctx.db, importId),
+  });
+  const [row] = found;
   if (!row) return undefined;
+  const [doer] = doers;
   const actor = doer ? accountActor(doer.user) : { ...ctx.actor };
-  const [found] = await selectRepositories(ctx.db, callerSql(actor)).where(
-    and(eq(repositories.id, row.repoId)),
+  const [repository] = await selectRepositories(ctx.db, callerSql(actor)).where(
+    eq(repositories.id, row.repoId),
   );
-  if (!found) return undefined;
-  const repo = toRepositoryContext(actor, found);
+  if (!repository) return undefined;
+  const repo = toRepositoryContext(actor, repository);
   // The public URL of the service is not known to jobs, unless the configuration has it.
   const publicUrl = ctx.config.publicUrl || row.rootUrl;
   return {
@@ -105,7 +108,7 @@ export async function openSource(
   const { address, username, service } = row;
   const remote = { url: address, username, password };
   const isToken = password !== "" && (username === TOKEN_USER || username === "");
-  // What the forges answer takes long to describe, and few Workers ever ask one.
+  // The schemas of forges take long to build, and few Workers need them.
   const { openForge } = await import("../../../forges/open-forge.ts");
   return {
     remote: openRemote(ctx, remote),
@@ -116,7 +119,7 @@ export async function openSource(
             service,
             { outgoing: ctx.outgoing, now: Date.now, answers },
             { url: address, username: isToken ? "" : username, password },
-            row.wishes.numbering,
+            row.options.numbering,
           ),
     authorizationFor(url) {
       const target = URL.parse(url);

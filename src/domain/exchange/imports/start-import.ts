@@ -24,7 +24,7 @@ import { findAuthors } from "./find-authors.ts";
 import { findImportOwner, type ImportOwner, requireMigrations } from "./find-import-owner.ts";
 import { sealImportPassword, TOKEN_USER } from "./open-import.ts";
 
-/** What the caller wants. */
+/** The input of an import. */
 export interface NewImport extends ImportOwner {
   readonly cloneAddress: string;
   readonly name: string;
@@ -40,10 +40,10 @@ export interface NewImport extends ImportOwner {
   readonly description: string;
   readonly withLargeFiles: boolean;
   readonly largeFilesUrl: string;
-  readonly wantsWiki: boolean;
-  /** What is taken besides git; of a mirror nothing, unless `mirrorParts` says so. */
+  readonly withWiki: boolean;
+  /** The imported parts besides git; `mirrorParts` replaces them for a mirror. */
   readonly parts: readonly ProjectPart[];
-  /** What a mirror keeps in step besides git. */
+  /** The parts besides git that a mirror synchronizes. */
   readonly mirrorParts: readonly ProjectPart[];
   /** The accounts here of authors there, both by name. */
   readonly authors: Readonly<Record<string, string>>;
@@ -53,11 +53,11 @@ export interface NewImport extends ImportOwner {
 const CHECK_MS = 5000;
 
 /**
- * Starts to take over a repository, and of a forge what goes with it.
+ * Starts the import of a repository, with the selected parts of its project if it is on a forge.
  *
- * The repository exists at once, with the mark that it is being migrated; a job does the work. The
- * request waits a while for its end. What fails within that time is removed again; what goes on, or
- * fails later, stays and says so.
+ * The repository exists at once, marked as being migrated; a job imports it. The request waits a
+ * while for the job. If the import fails within that time, the repository is removed again;
+ * afterwards it stays and shows the state of the import.
  *
  * @throws Failure `invalid` for everything that is wrong with the address or the other side, for
  * unknown owners and the maximum number of repositories; `forbidden` without the right to create
@@ -67,20 +67,20 @@ const CHECK_MS = 5000;
 export async function startImport(
   ctx: Ctx,
   creator: User,
-  wanted: NewImport,
+  input: NewImport,
 ): Promise<RepositoryContext> {
   requireMigrations(ctx);
-  const creation = await findImportOwner(ctx, creator, wanted);
+  const creation = await findImportOwner(ctx, creator, input);
   const { owner } = creation;
-  checkRepositoryName(wanted.name, "repo_name");
-  refuseNarrowToken(ctx, wanted.isPrivate || owner.visibility !== "public");
-  const address = await checkAddress(ctx, wanted);
-  const largeFilesUrl = await checkLargeFilesUrl(ctx, wanted.largeFilesUrl);
-  const intervalSeconds = wanted.isMirror ? readInterval(ctx, wanted.mirrorInterval) : 0;
-  if (wanted.isMirror) requireMirrorApprover(ctx);
-  const authors = await findAuthors(ctx, wanted.authors);
-  const service = toService(wanted.service);
-  const parts = service === "git" ? [] : wanted.isMirror ? wanted.mirrorParts : wanted.parts;
+  checkRepositoryName(input.name, "repo_name");
+  refuseNarrowToken(ctx, input.isPrivate || owner.visibility !== "public");
+  const address = await checkAddress(ctx, input);
+  const largeFilesUrl = await checkLargeFilesUrl(ctx, input.largeFilesUrl);
+  const intervalSeconds = input.isMirror ? readInterval(ctx, input.mirrorInterval) : 0;
+  if (input.isMirror) requireMirrorApprover(ctx);
+  const authors = await findAuthors(ctx, input.authors);
+  const service = toService(input.service);
+  const parts = service === "git" ? [] : input.isMirror ? input.mirrorParts : input.parts;
   const plan: Plan = {
     address,
     service,
@@ -89,10 +89,10 @@ export async function startImport(
     largeFilesUrl,
     authors,
   };
-  return beginImport(ctx, creation, ...(await toColumns(ctx, wanted, plan, creation.creator)));
+  return beginImport(ctx, creation, ...(await toColumns(ctx, input, plan, creation.creator)));
 }
 
-/** What is not as the caller wrote it. */
+/** The validated part of the input. */
 interface Plan {
   readonly address: RemoteAddress;
   readonly service: ForgeService;
@@ -105,8 +105,8 @@ interface Plan {
 const toService = (name: string): ForgeService =>
   FORGE_SERVICES.find((service) => service === name.toLowerCase()) ?? "git";
 
-async function checkAddress(ctx: Ctx, wanted: NewImport): Promise<RemoteAddress> {
-  const { token, username, password, cloneAddress } = wanted;
+async function checkAddress(ctx: Ctx, input: NewImport): Promise<RemoteAddress> {
+  const { token, username, password, cloneAddress } = input;
   const given = token === "" ? { username, password } : { username: TOKEN_USER, password: token };
   const address = parseRemoteAddress(cloneAddress, given);
   if (isRefused(address)) {
@@ -155,14 +155,14 @@ function readInterval({ config }: Ctx, text: string): number {
   return interval;
 }
 
-/** What is written of an import: the columns of its repository and its own, and its mirror. */
+/** The columns of the repository, those of the import, and the row of its mirror. */
 async function toColumns(
   ctx: Ctx,
-  wanted: NewImport,
+  input: NewImport,
   { address, service, parts, intervalSeconds, largeFilesUrl, authors }: Plan,
   creator: User,
 ) {
-  const { name, description, isPrivate, isMirror, withLargeFiles } = wanted;
+  const { name, description, isPrivate, isMirror, withLargeFiles } = input;
   const { now } = ctx;
   const [importPassword, mirrorPassword] = await Promise.all([
     sealImportPassword(ctx, address.password),
@@ -185,8 +185,8 @@ async function toColumns(
   const row = {
     ...source,
     sealedPassword: importPassword,
-    wishes: { parts, ...lfs, authors, readAt: now },
-    notes: notesOf(wanted, service),
+    options: { parts, ...lfs, authors, readAt: now },
+    notes: notesOf(input, service),
   };
   const mirror = {
     ...source,
@@ -202,11 +202,11 @@ async function toColumns(
   return [columns, row, toMirror] as const;
 }
 
-/** What is known from the beginning not to come. */
-function notesOf({ wantsWiki, service: named }: NewImport, service: ForgeService): string[] {
+/** Notes about the requested parts that are never imported. */
+function notesOf({ withWiki, service: named }: NewImport, service: ForgeService): string[] {
   const isOther = service === "git" && !["", "git"].includes(named.toLowerCase());
   return [
-    ...(wantsWiki ? ["the wiki was left out: this service has no wikis"] : []),
+    ...(withWiki ? ["the wiki was left out: this service has no wikis"] : []),
     ...(isOther ? [`of ${JSON.stringify(named)} only git is taken over`] : []),
   ];
 }

@@ -2,7 +2,7 @@ import { and, eq, inArray } from "drizzle-orm";
 
 import { unseal } from "../../../auth/seal.ts";
 import type { Ctx } from "../../../context.ts";
-import { type ImportWishes, imports, type PullMirror } from "../../../db/schema/index.ts";
+import { type ImportOptions, imports, type PullMirror } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { SEALED_FOR_MIRRORS } from "../mirrors/open-mirror.ts";
 import { sealImportPassword } from "./open-import.ts";
@@ -19,9 +19,9 @@ type FollowingMirror = Pick<
 >;
 
 /**
- * Brings what a mirror keeps in step besides git in step: its import goes on, as a job of its own,
- * with the large files of packs that came since, and with what changed since it last read. Does
- * nothing for a mirror of git alone, and while the import is at work anyway.
+ * Synchronizes the parts of a mirror besides git: restarts its import, as a job of its own, for the
+ * large files of new packs and for items that changed since the last run. Does nothing for a mirror
+ * of git alone, and while the import is running.
  */
 export async function syncParts(
   ctx: Ctx,
@@ -33,20 +33,20 @@ export async function syncParts(
   // An import that ended before its end is for people to continue: what it lacks has not changed
   // since.
   const isFirstDone =
-    before !== undefined && (before.state === "done" || before.wishes.since !== undefined);
+    before !== undefined && (before.state === "done" || before.options.since !== undefined);
   if (!isFirstDone || !["done", "failed"].includes(before.state)) return;
   const now = Date.now();
-  const { wishes } = before;
-  const wantsFiles = mirror.withLargeFiles && (await hasUnread(ctx, repo, wishes));
-  if (mirror.parts.length === 0 && !wantsFiles) return;
-  const read = wishes.readAt ?? before.createdAt;
+  const { options } = before;
+  const readsFiles = mirror.withLargeFiles && (await hasUnread(ctx, repo, options));
+  if (mirror.parts.length === 0 && !readsFiles) return;
+  const read = options.readAt ?? before.createdAt;
   const since =
-    before.state === "done" ? Math.max(0, read - CLOCKS_DIFFER_MS) : (wishes.since ?? 0);
-  // SECURITY: an administrator of the service said whose words these names there are. Whoever
-  // administers the mirror may have led it to a server of their own since.
-  const authors = mirror.address === before.address ? wishes.authors : {};
-  const next: ImportWishes = {
-    ...wishes,
+    before.state === "done" ? Math.max(0, read - CLOCKS_DIFFER_MS) : (options.since ?? 0);
+  // SECURITY: an administrator of the service mapped these names for the former address. The
+  // mirror's administrator may have changed it to a server of their own since.
+  const authors = mirror.address === before.address ? options.authors : {};
+  const next: ImportOptions = {
+    ...options,
     authors,
     parts: mirror.parts,
     withLargeFiles: mirror.withLargeFiles,
@@ -61,11 +61,11 @@ export async function syncParts(
       sealedPassword: await resealed(ctx, mirror),
       doerId: mirror.approverId,
       state: "running",
-      stage: wantsFiles ? "large_files" : "labels",
+      stage: readsFiles ? "large_files" : "labels",
       cursor: null,
       progress: {},
       notes: [],
-      wishes: next,
+      options: next,
       failureCount: 0,
       lastError: "",
       dueAt: now,
@@ -80,10 +80,10 @@ export async function syncParts(
 async function hasUnread(
   { git }: Ctx,
   { row }: RepositoryContext,
-  wishes: ImportWishes,
+  options: ImportOptions,
 ): Promise<boolean> {
   const snapshot = await git.repository(row).snapshot("none");
-  return hasUnreadPacks(snapshot, wishes);
+  return hasUnreadPacks(snapshot, options);
 }
 
 /** The mirror's password as the import has it: an edit of the mirror may have changed it. */

@@ -7,7 +7,7 @@ const BACK_OFF_MAX_MS = 24 * 3600_000;
 /** Attempts after which the wait is the longest anyway. */
 const DOUBLINGS_MAX = 10;
 
-/** The columns that tell how a mirror is doing. */
+/** The columns of a mirror's health. */
 export type MirrorHealth = Pick<
   PushMirror,
   | "state"
@@ -21,7 +21,7 @@ export type MirrorHealth = Pick<
 >;
 type Health = Pick<MirrorHealth, "failureCount" | "failingSince" | "syncedAt">;
 
-/** What is stored of an attempt that succeeded. */
+/** The columns after an attempt that succeeded. */
 export const afterSuccess = (intervalSeconds: number, now: number): MirrorHealth => ({
   state: "ok",
   failureCount: 0,
@@ -45,11 +45,10 @@ export interface RetryRules {
 }
 
 /**
- * What is stored of an attempt that failed.
+ * The columns after an attempt that failed.
  *
- * The wait doubles with each failure, and is never shorter than the interval: a host that is down
- * is not asked more often than one that is well. Where the other side says when to come again, that
- * is when.
+ * The delay doubles with each failure, and is never shorter than the interval: a host that is down
+ * is not asked more often than a healthy one. A retry time from the remote replaces the delay.
  */
 export function afterFailure(
   mirror: Health,

@@ -11,7 +11,7 @@ import type { RemoteRepository } from "../remotes/remote-repository.ts";
 /** The purpose that the passwords of mirrors are sealed for. */
 export const SEALED_FOR_MIRRORS = "mirror.password";
 
-/** What a mirror says of its remote. */
+/** The columns of a mirror about its remote. */
 interface RemoteColumns {
   readonly address: string;
   readonly username: string;

@@ -4,6 +4,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { ANONYMOUS } from "../../../auth/actor.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import {
   type PullMirror,
@@ -33,12 +34,12 @@ export interface OpenMirror<M extends Mirror> {
   readonly repo: RepositoryContext;
 }
 
-/** What differs between the mirrors of a table. */
+/** The differences between pull and push mirrors. */
 export interface MirrorKind<M extends Mirror> {
   readonly table: M extends PullMirror ? typeof pullMirrors : typeof pushMirrors;
   /** The condition for one of them by its id. */
   readonly isOne: (id: number) => SQL;
-  /** Brings it in step. @throws RemoteFailure for what the other side does wrong, or refuses. */
+  /** Synchronizes the mirror. @throws RemoteFailure if the remote fails or refuses. */
   attempt(ctx: Ctx, open: OpenMirror<M>): Promise<void>;
   /** By which the API names it, if the repository may have several. */
   remoteName(mirror: M): string | undefined;
@@ -50,9 +51,9 @@ export interface MirrorKind<M extends Mirror> {
 }
 
 /**
- * Brings a mirror in step with its remote, if it is due and no other job does it.
+ * Synchronizes a mirror with its remote, if it is due and no other job works on it.
  *
- * What goes wrong is stored as the mirror's failure, told by an event, and tried again later.
+ * A failure is stored with the mirror, recorded as an event, and retried later.
  */
 export async function syncMirror<M extends Mirror>(
   ctx: Ctx,
@@ -112,11 +113,11 @@ async function openMirror<M extends Mirror>(
   { table, isOne }: MirrorKind<M>,
   id: number,
 ): Promise<(OpenMirror<M> & { isApproved: boolean }) | undefined> {
-  const [[row], [found]] = await ctx.db.batch([
-    selectRepositories(ctx.db, callerSql(ANONYMOUS)).where(
-      sql`${repositories.id} = (select repo_id from ${table} where ${isOne(id)})`,
+  const { rows, mirrors } = await batch(ctx.db, {
+    rows: selectRepositories(ctx.db, callerSql(ANONYMOUS)).where(
+      sql`${repositories.id} = (select ${table.repoId} from ${table} where ${isOne(id)})`,
     ),
-    ctx.db
+    mirrors: ctx.db
       .select({
         mirror: columnsOf(table as typeof pullMirrors, "m"),
         isApproved: sql<number>`${isMirrorApproved(table)}`.as("is_approved"),
@@ -124,7 +125,9 @@ async function openMirror<M extends Mirror>(
       .from(table as typeof pullMirrors)
       .innerJoin(repositories, eq(repositories.id, table.repoId))
       .where(isOne(id)),
-  ]);
+  });
+  const [row] = rows;
+  const [found] = mirrors;
   if (!row || !found) return undefined;
   return {
     mirror: found.mirror as M,
@@ -133,7 +136,7 @@ async function openMirror<M extends Mirror>(
   };
 }
 
-/** @returns What is wrong, with the other side or here; undefined if both are in step now. */
+/** @returns The failure, of the remote or of this side; undefined if the mirror is synchronized. */
 async function attempt<M extends Mirror>(
   ctx: Ctx,
   kind: MirrorKind<M>,
@@ -145,7 +148,7 @@ async function attempt<M extends Mirror>(
   } catch (error) {
     if (error instanceof RemoteFailure) return error;
     if (error instanceof Failure) return new RemoteFailure("refused", error.message);
-    // Otherwise it would be tried each minute, without anybody being told.
+    // An unhandled error would be retried each minute, and no one would be notified.
     logBug(`mirror of repository ${open.mirror.repoId}`, error);
     return new RemoteFailure("server", "internal error");
   }

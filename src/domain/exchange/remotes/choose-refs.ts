@@ -61,8 +61,9 @@ interface ChosenHead {
 }
 
 /**
- * Chooses the branch that HEAD names: the one of the remote's HEAD if it exists, then the present
- * one, then the usual ones. Of a remote without branches, what its HEAD names.
+ * Chooses the branch that HEAD names: the branch of the remote's HEAD if it exists, then the
+ * present one, then the usual ones. If the remote has no branches, HEAD names the same branch as
+ * there.
  *
  * @param head          The branch that HEAD names here; null before the first push.
  * @param defaultBranch The short name of the branch that HEAD is to name before the first push.

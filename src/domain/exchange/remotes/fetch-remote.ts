@@ -21,20 +21,20 @@ import { chooseHead, chooseRefs, type ChosenRefs, type SkippedRef } from "./choo
 import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
 import type { RemoteRepository } from "./remote-repository.ts";
 
-/** What refs and packs are fetched from: a remote, or what is read like one. */
+/** The source of refs and packs: a remote, or a bundle that is read like one. */
 export type FetchSource = Pick<
   RemoteRepository,
   "listRefs" | "fetchPack" | "shown" | "requestCount"
 >;
 
-/** What is taken over of a remote. */
+/** Which refs are fetched from a remote, and how. */
 export interface FetchRemotePlan {
   /**
    * Whether refs that the remote lacks are deleted here. Refs that only the service writes never
    * are.
    */
   readonly prune: boolean;
-  /** Whether the repository is being made from the remote: then no event tells of its refs. */
+  /** Whether the repository is created from the remote: then no events are recorded. */
   readonly isFirst: boolean;
   /**
    * Which refs, and what they are called here; undefined leaves a ref out. By default all, except
@@ -43,7 +43,7 @@ export interface FetchRemotePlan {
   readonly refs?: (name: ByteText) => ByteText | undefined;
 }
 
-/** What was taken over. */
+/** The result of a fetch. */
 export interface FetchedRemote {
   readonly updates: readonly MadeUpdate[];
   /** The full name of the branch that HEAD names now; undefined before the first branch exists. */
@@ -96,7 +96,7 @@ export async function fetchRemote(
   }
 }
 
-/** What the refs of a remote are called here, unless a plan says otherwise. */
+/** The name of a remote's ref here, unless the plan names it. */
 const defaultName = (name: ByteText): ByteText | undefined =>
   isHiddenRef(name) ? undefined : name;
 
@@ -168,13 +168,13 @@ async function findMissing(
   { oids }: ChosenRefs,
 ): Promise<Oid[]> {
   const values = new Set(snapshot.refs.map(({ oid }) => oid));
-  const wanted = new Set([...oids.values()].filter((oid) => !values.has(oid)));
-  if (wanted.size === 0) return [];
+  const unknown = new Set([...oids.values()].filter((oid) => !values.has(oid)));
+  if (unknown.size === 0) return [];
   const reachable = repository.reachableFrom(snapshot);
   const missing: Oid[] = [];
   // SECURITY: what is merely stored may have been removed, or belong to a fork: it is fetched
   // again.
-  for (const oid of wanted) if (!(await reachable.find(oid))) missing.push(oid);
+  for (const oid of unknown) if (!(await reachable.find(oid))) missing.push(oid);
   return missing;
 }
 
@@ -188,7 +188,7 @@ interface Fetched extends BegunUpload {
   readonly received: ReceivedPack;
 }
 
-/** Fetches what wanted objects reach, and verifies it. Removes stored data on failure. */
+/** Fetches the objects that the wants reach, and verifies it. Removes stored data on failure. */
 async function receivePack(
   { config, now }: Ctx,
   stored: StoredRepository,
@@ -221,7 +221,7 @@ async function receivePack(
   }
 }
 
-/** What a pack is refused for is the remote's failure. */
+/** Rethrows the refusal of a pack as the remote's failure. */
 async function checked<T>(remote: FetchSource, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -251,13 +251,13 @@ function openHaves(
   { oids }: ChosenRefs,
   wants: readonly Oid[],
 ): HaveWalk {
-  const wanted = new Set(wants);
+  const wantSet = new Set(wants);
   const nodeOf = (oid: Oid) => {
     const found = catalog.find(oid);
     const location = found && peel(catalog, found);
     return location ? graph.nodeAt(location) : -1;
   };
-  const common = [...new Set(oids.values())].filter((oid) => !wanted.has(oid)).map(nodeOf);
+  const common = [...new Set(oids.values())].filter((oid) => !wantSet.has(oid)).map(nodeOf);
   return new HaveWalk(
     graph,
     refs.map(({ oid, peeledOid }) => graph.find(peeledOid ?? oid)),
@@ -265,7 +265,7 @@ function openHaves(
   );
 }
 
-/** The commands that make the refs here those of the remote. */
+/** The commands that make the refs here equal to the remote's. */
 function listCommands(
   { refs }: Snapshot,
   { prune }: FetchRemotePlan,

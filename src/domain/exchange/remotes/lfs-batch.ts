@@ -15,7 +15,7 @@ const Action = z.object({
 /** A request that moves a large file. */
 export type LfsAction = z.infer<typeof Action>;
 
-/** What is needed of an answer. @see git-lfs, docs/api/batch.md. */
+/** The read fields of an answer. @see git-lfs, docs/api/batch.md. */
 const BatchAnswer = z.object({
   objects: z.array(
     z.object({
@@ -27,17 +27,18 @@ const BatchAnswer = z.object({
 });
 export type LfsAnswer = z.infer<typeof BatchAnswer>["objects"][number];
 
-/** Where a server of large files answers, and how. */
+/** A server of large files. */
 export interface LfsServer {
-  /** Of its API, without a slash at the end. */
+  /** The address of its API, without a slash at the end. */
   readonly url: string;
   /** The header with credentials for an address; none for other hosts. */
   authorizationFor(url: string): Readonly<Record<string, string>>;
 }
 
 /**
- * Where the large files of a repository are, unless it is said. @see git-lfs,
- * docs/api/server-discovery.md.
+ * The address of the server of a repository's large files, by default below the repository's.
+ *
+ * @see git-lfs, docs/api/server-discovery.md.
  */
 export const lfsUrlOf = (address: string, given: string): string =>
   given === ""
@@ -45,10 +46,10 @@ export const lfsUrlOf = (address: string, given: string): string =>
     : given.replace(/\/+$/, "");
 
 /**
- * Asks a server how files can be moved. Cost: one request.
+ * Requests the transfers of files from a server. Cost: one request.
  *
- * @returns What it says of each, or the status by which it refuses to say anything.
- * @throws RemoteFailure for what may pass, and for what is no answer.
+ * @returns The answer for each file, or the status by which the server refuses the request.
+ * @throws RemoteFailure for a failure that may pass, and for an invalid answer.
  */
 export async function requestLfsBatch(
   { outgoing }: Pick<Ctx, "outgoing">,
@@ -75,10 +76,10 @@ export async function requestLfsBatch(
   if (outcome.kind === "network") throw new RemoteFailure("unreachable", outcome.reason);
   if (outcome.kind === "too_large") throw new RemoteFailure("too_large", "too many large files");
   const { status, body } = outcome;
-  const says = `large files were answered with ${status}`;
+  const message = `large files were answered with ${status}`;
   const retryAt = retryTimeOf(outcome, Date.now());
-  if (retryAt !== undefined) throw new RemoteFailure("rate_limited", says, retryAt);
-  if (status >= 500 && status !== 501) throw new RemoteFailure("server", says);
+  if (retryAt !== undefined) throw new RemoteFailure("rate_limited", message, retryAt);
+  if (status >= 500 && status !== 501) throw new RemoteFailure("server", message);
   if (status !== 200) return status;
   try {
     return BatchAnswer.parse(JSON.parse(new TextDecoder().decode(body))).objects;

@@ -12,7 +12,7 @@ import { type PackOrigin, sendPack } from "../../code/git/send-pack.ts";
 import type { RemotePushRefs } from "./remote-push.ts";
 import type { RemoteRepository } from "./remote-repository.ts";
 
-/** What a remote is to have. */
+/** The refs that a remote is to have. */
 export interface PushRemotePlan {
   /** Whether refs that are not here are deleted there. */
   readonly prune: boolean;
@@ -24,11 +24,11 @@ export interface PushRemotePlan {
   readonly options?: readonly string[];
 }
 
-/** What a push did. */
+/** The result of a push. */
 export interface PushedRemote {
   /** One for each ref that differed, deletions first. */
   readonly results: readonly RefResult[];
-  /** Those of them that the remote refused, in its words without credentials. */
+  /** The refused updates, with the remote's reasons without credentials. */
   readonly refused: readonly Extract<RefResult, { kind: "refused" }>[];
   /** Bytes of packs sent. */
   readonly packBytes: number;
@@ -40,10 +40,9 @@ export interface PushedRemote {
  * Makes the refs of a remote equal to those of a repository: creates them, updates them also where
  * history was rewritten, and deletes them.
  *
- * Each update applies only to the value that the remote had when it was asked, so that a concurrent
- * push there is refused and not lost. All are applied or none, if the remote can do that; what it
- * refuses for a reason of its own then does not keep the other refs from following, in a second
- * push.
+ * Each update applies only to the value that the remote listed, so that a concurrent push there is
+ * not overwritten. The push is atomic if the remote supports it. If it refuses some refs for a
+ * reason of its own, a second push updates the others.
  *
  * Cost: one request without differences, otherwise two or three; one call of the repository's
  * Durable Object.
@@ -58,8 +57,8 @@ export async function pushRemote(
 ): Promise<PushedRemote> {
   const stored = ctx.git.repository(repo.row);
   const snapshot = await stored.snapshot();
-  const there = await remote.listPushRefs();
-  const { commands, refused: impossible } = listCommands(snapshot, there, plan);
+  const remoteRefs = await remote.listPushRefs();
+  const { commands, refused: impossible } = listCommands(snapshot, remoteRefs, plan);
   let results: readonly RefResult[] = [];
   let packBytes = 0;
   if (commands.length > 0) {
@@ -69,12 +68,18 @@ export async function pushRemote(
     const push = async (isAtomic: boolean): Promise<readonly RefResult[]> => {
       const pack = commands.every(isDelete)
         ? undefined
-        : makePack(origin, await listKnown(repository, snapshot, there), commands, there, count);
+        : makePack(
+            origin,
+            await listKnown(repository, snapshot, remoteRefs),
+            commands,
+            remoteRefs,
+            count,
+          );
       const { options } = plan;
       const report = await remote.push({ commands, pack, isAtomic, ...(options && { options }) });
       return report.results;
     };
-    const isAtomic = there.capabilities.has("atomic") && !hasNameChange(commands);
+    const isAtomic = remoteRefs.capabilities.has("atomic") && !hasNameChange(commands);
     results = await push(isAtomic);
     const isRefused = results.some(({ kind }) => kind === "refused");
     if (isAtomic && isRefused && commands.length > 1) results = await push(false);
@@ -93,17 +98,18 @@ const isBranchOrTag = (name: ByteText): boolean => /^refs\/(?:heads|tags)\//.tes
 /** The commands of a push, deletions first: a new name may lie below a deleted one. */
 function listCommands(
   { refs }: Snapshot,
-  there: RemotePushRefs,
+  remoteRefs: RemotePushRefs,
   { prune, refs: isChosen = isBranchOrTag }: PushRemotePlan,
 ): { commands: RefCommand[]; refused: RefResult[] } {
   const isPushed = (name: ByteText): boolean => isChosen(name) && !isHiddenRef(name);
   const here = new Map(refs.map(({ name, oid }) => [name as ByteText, oid]));
-  const remote = new Map(there.refs.map(({ name, oid }) => [name, oid]));
+  const remote = new Map(remoteRefs.refs.map(({ name, oid }) => [name, oid]));
   const commands: RefCommand[] = [];
   const refused: RefResult[] = [];
   for (const [ref, oldOid] of remote) {
     if (!prune || here.has(ref) || !isPushed(ref)) continue;
-    if (there.capabilities.has("delete-refs")) commands.push({ ref, oldOid, newOid: NULL_OID });
+    if (remoteRefs.capabilities.has("delete-refs"))
+      commands.push({ ref, oldOid, newOid: NULL_OID });
     else refused.push({ kind: "refused", ref, reason: "the remote can't delete refs" });
   }
   for (const [ref, newOid] of here) {
@@ -131,16 +137,17 @@ const outersOf = (name: string): string[] =>
 /**
  * The objects of the remote that are here.
  *
- * SECURITY: what no ref here reaches counts as unknown, or the pack would tell that it is stored.
+ * SECURITY: objects that no ref here reaches count as unknown, or the pack would reveal that they
+ * are stored.
  */
 async function listKnown(
   repository: OpenRepository,
   snapshot: Snapshot,
-  there: RemotePushRefs,
+  remoteRefs: RemotePushRefs,
 ): Promise<Oid[]> {
   const reachable = repository.reachableFrom(snapshot);
   const known: Oid[] = [];
-  for (const oid of new Set([...there.refs.map((ref) => ref.oid), ...there.haveOids])) {
+  for (const oid of new Set([...remoteRefs.refs.map((ref) => ref.oid), ...remoteRefs.haveOids])) {
     if (await reachable.find(oid)) known.push(oid);
   }
   return known;
@@ -172,7 +179,7 @@ async function* makePack(
       yield piece;
     }
   } catch (error) {
-    // A damage of this side is not to pass for a failure of the remote.
+    // Damage on this side must not be reported as a failure of the remote.
     throw new Error("the pack for a remote can't be made", { cause: error });
   }
 }

@@ -10,7 +10,7 @@ export interface RemoteAddress {
   readonly password: string;
 }
 
-/** Why a text is no address of a remote, so that each door can say it in its own words. */
+/** The reason why a text is no address of a remote; each door words it in its own way. */
 export interface RefusedAddress {
   readonly refusal:
     | "local" // a path, a file: address, or nothing that is an address at all

@@ -9,11 +9,11 @@ import { formatReceiveRequest, type RefCommand } from "../../../git/wire/receive
 import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
 import type { SmartHttp } from "./smart-http.ts";
 
-/** What a remote has before a push. */
+/** The refs and objects of a remote before a push. */
 export interface RemotePushRefs {
-  /** Those of which pushes are possible. */
+  /** The refs that accept pushes. */
   readonly refs: readonly AdvertisedRef[];
-  /** Objects that it has beside what its refs reach. */
+  /** Objects that it has besides those that its refs reach. */
   readonly haveOids: readonly Oid[];
   readonly capabilities: Capabilities;
 }
@@ -47,8 +47,8 @@ export async function sendPush(
   agent: ByteText,
 ): Promise<ReceiveReport> {
   try {
-    const wishes = { isAtomic, hasOptions: options.length > 0, agent };
-    const chosen = choosePushCapabilities(capabilities, wishes);
+    const requested = { isAtomic, hasOptions: options.length > 0, agent };
+    const chosen = choosePushCapabilities(capabilities, requested);
     const head = formatReceiveRequest({
       commands,
       shallowOids: [],

@@ -34,7 +34,7 @@ export interface RemoteRefs {
   readonly headTarget: ByteText | undefined;
 }
 
-/** What is wanted of a remote. */
+/** The pack that a fetch requests. */
 export interface PackRequest {
   /** Ids that the remote lists. */
   readonly wants: readonly Oid[];
@@ -297,10 +297,10 @@ interface Exchanged {
   readonly end: () => void;
 }
 
-/** What is requested of a server of versions 0 and 1. */
+/** The capabilities to request from a server of protocol versions 0 and 1. */
 function chooseUploadCapabilities(offered: Capabilities, wantsProgress: boolean): Capabilities {
   const isDetailed = offered.has("multi_ack_detailed");
-  const wanted = [
+  const requested = [
     isDetailed && "multi_ack_detailed",
     isDetailed && "no-done",
     offered.has("side-band-64k") ? "side-band-64k" : "side-band",
@@ -309,7 +309,7 @@ function chooseUploadCapabilities(offered: Capabilities, wantsProgress: boolean)
     !wantsProgress && "no-progress",
   ].filter((name) => name !== false);
   const chosen = new Map<string, ByteText[]>(
-    wanted.filter((name) => offered.has(name)).map((name) => [name, [PRESENT]]),
+    requested.filter((name) => offered.has(name)).map((name) => [name, [PRESENT]]),
   );
   if (offered.has("object-format")) chosen.set("object-format", [SHA1]);
   if (offered.has("agent")) chosen.set("agent", [AGENT]);
@@ -327,8 +327,8 @@ function toRemoteRefs(
 }
 
 /**
- * Servers before version 1.8.4.3 of git don't say which branch HEAD names: then one of the same
- * commit, as in git.
+ * The branch of HEAD at a server that does not announce it (git before 1.8.4.3): a branch with the
+ * same commit, as in git.
  */
 function guessHead(
   head: AdvertisedRef | undefined,

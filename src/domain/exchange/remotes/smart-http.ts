@@ -175,7 +175,7 @@ export class SmartHttp {
     }
   }
 
-  /** What a status other than 200 means. */
+  /** The failure for a status other than 200. */
   private async refusalOf(response: StreamedResponse): Promise<RemoteFailure> {
     const { status, headers } = response;
     const text = await this.readError(response);
@@ -199,7 +199,7 @@ export class SmartHttp {
       }
     } catch (error) {
       if (!(error instanceof ResponseFailure)) throw error;
-      // The status says enough.
+      // The failure has the status at least.
     } finally {
       end();
     }

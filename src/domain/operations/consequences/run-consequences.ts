@@ -2,6 +2,7 @@ import { getTableColumns, inArray, type SQL, sql } from "drizzle-orm";
 
 import { ANONYMOUS, accountActor, type Actor } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf, qualified } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -102,16 +103,14 @@ async function acquireLease(
 ): Promise<Leased> {
   const { now } = budget;
   budget.consume(2);
-  if (finished.length === 0) {
-    const [accounts, rows] = await db.batch(leaseDue(db, { now }));
-    return toLeased(rows, accounts);
-  }
-  budget.consume(1);
-  const [done, accounts, rows] = await db.batch([
-    finishLeased(db, { leased: toTokens(finished) }),
-    ...leaseDue(db, { now }),
-  ]);
-  logLost(finished, done);
+  if (finished.length > 0) budget.consume(1);
+  const [selectAccounts, lease] = leaseDue(db, { now });
+  const { done, accounts, rows } = await batch(db, {
+    done: finished.length > 0 ? [finishLeased(db, { leased: toTokens(finished) })] : [],
+    accounts: selectAccounts,
+    rows: lease,
+  });
+  logLost(finished, done.flat());
   return toLeased(rows, accounts);
 }
 
@@ -140,7 +139,7 @@ const needlessOf = ({ needless }: LeasedRow): ReadonlySet<string> =>
   new Set(CONDITIONAL.filter((_, at) => (needless & (1 << at)) !== 0).map(({ name }) => name));
 
 const leaseDue = prepareAll((db, p: Params<{ now: number }>) => {
-  const isDue = isDueInOrder("consequences_at", p.now);
+  const isDue = isDueInOrder("consequencesAt", p.now);
   return [
     // Before the lease, after which the events are not due.
     db
@@ -374,7 +373,7 @@ async function release({ db }: Ctx, budget: WorkBudget, works: readonly Work[]):
 const toTokens = (rows: readonly EventRow[]): string =>
   JSON.stringify(rows.map(({ id, consequencesAt: at }) => ({ id, at })));
 
-/** The condition for those of the given events that no other call has leased since. */
+/** The condition for the given events that no other call has leased since. */
 const areStillLeased = (leased: SQL): SQL => sql`(${events.id}, ${events.consequencesAt}) in (
   select value ->> 'id', value ->> 'at' from json_each(${leased})
 )`;

@@ -1,7 +1,8 @@
-import { and, eq, lte, ne, sql } from "drizzle-orm";
+import { and, eq, exists, lte, ne, sql } from "drizzle-orm";
 
 import { isMemberAnywhere } from "../../../auth/access/departures.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { flagColumn } from "../../../db/db.ts";
 import { accountDeletions, repositories, users, type User } from "../../../db/schema/index.ts";
 import { invalid } from "../../../lib/failure.ts";
@@ -85,18 +86,19 @@ export async function continueDeletions(ctx: Ctx): Promise<void> {
 
 async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
   const { db } = ctx;
-  const ownsRepositories = sql`exists (
-    select 1 from ${repositories} owned where owned.owner_id = ${user.id}
-  )`;
+  const ownsRepositories = exists(
+    db.select({ id: repositories.id }).from(repositories).where(eq(repositories.ownerId, user.id)),
+  );
   const isMember = isMemberAnywhere(user.id);
   const mayGo = sql`
     (not ${users.isAdmin} or ${othersAdminister(user.id)})
     and (${isPurge} or not (${ownsRepositories} or ${isMember} or ${ownsPackages(user.id)}))`;
-  const [, , , [found], ...leased] = await db.batch([
-    startDeletion(ctx, user.id, isPurge, and(ne(users.kind, "organization"), mayGo) ?? mayGo),
-    recordAuditIfChanged(ctx, { kind: "user.deletion_requested", ownerId: user.id }),
-    closeAccount(ctx, user.id),
-    db
+  const mayBegin = and(ne(users.kind, "organization"), mayGo) ?? mayGo;
+  const { found, leased } = await batch(db, {
+    started: startDeletion(ctx, user.id, isPurge, mayBegin),
+    audit: recordAuditIfChanged(ctx, { kind: "user.deletion_requested", ownerId: user.id }),
+    closed: closeAccount(ctx, user.id),
+    found: db
       .select({
         isStarted: flagColumn(isBeingDeleted(sql`${users.id}`), "is_started"),
         ownsRepositories: flagColumn(ownsRepositories, "owns_repositories"),
@@ -105,8 +107,8 @@ async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
       })
       .from(users)
       .where(eq(users.id, user.id)),
-    ...leaseDeletion(ctx, user.id),
-  ]);
+    leased: leaseDeletion(ctx, user.id),
+  });
   // Without a row, another request has finished the deletion.
-  return { found, leased };
+  return { found: found[0], leased };
 }

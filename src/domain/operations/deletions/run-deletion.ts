@@ -12,6 +12,7 @@ import {
 } from "../../../auth/access/memberships.ts";
 import { isOnlyOwner } from "../../../auth/access/organizations.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { flagColumn, isViolation } from "../../../db/db.ts";
 import {
   accountDeletions,
@@ -46,9 +47,7 @@ interface StepsLeft {
   left: number;
 }
 
-/**
- * What a run came to: the account is gone, is kept after all, or has steps left for another run.
- */
+/** The result of a run: the account is deleted, is kept after all, or needs another run. */
 type Outcome = "deleted" | "cancelled" | "unfinished";
 
 type Deletion = typeof accountDeletions.$inferSelect;
@@ -86,6 +85,10 @@ export async function runDeletion(
 /** The statements that lease a deletion, for the batch that starts it or one of their own. */
 export function leaseDeletion({ db, now }: Ctx, accountId: number) {
   const isThis = eq(accountDeletions.accountId, accountId);
+  const requesterId = db
+    .select({ id: accountDeletions.requesterId })
+    .from(accountDeletions)
+    .where(isThis);
   return [
     db
       .update(accountDeletions)
@@ -96,7 +99,7 @@ export function leaseDeletion({ db, now }: Ctx, accountId: number) {
     db
       .select()
       .from(users)
-      .where(sql`${users.id} = (select requester_id from ${accountDeletions} where ${isThis})`),
+      .where(sql`${users.id} = ${requesterId}`),
   ] as const;
 }
 
@@ -114,30 +117,29 @@ async function runStep(
   budget: StepsLeft,
 ): Promise<Outcome> {
   const { db } = ctx;
-  const findThings = db.batch([
-    db
+  const findThings = batch(db, {
+    owned: db
       .select()
       .from(repositories)
       .where(eq(repositories.ownerId, account.id))
       .orderBy(asc(repositories.id))
       .limit(THINGS_AT_ONCE),
-    selectMembershipsOf(db, account.id, THINGS_AT_ONCE),
-    db.select({ id: hooks.id }).from(hooks).where(eq(hooks.ownerId, account.id)).limit(1),
-    db
+    memberships: selectMembershipsOf(db, account.id, THINGS_AT_ONCE),
+    hooks: db.select({ id: hooks.id }).from(hooks).where(eq(hooks.ownerId, account.id)).limit(1),
+    publishers: db
       .select({ ownsPackages: flagColumn(ownsPackages(account.id), "owns_packages") })
       .from(users)
       .where(eq(users.id, account.id)),
-  ]);
-  // Without a purge, what is found may keep the account: nothing is deleted meanwhile.
+  });
+  // Without a purge, a repository or membership keeps the account: nothing is deleted meanwhile.
   const deleteMeanwhile = deletion.isPurge ? deleteSomeRows(ctx, account) : undefined;
-  const [[owned, memberships, [hook], [found]], areLeft] = await Promise.all([
-    findThings,
-    deleteMeanwhile,
-  ]);
-  const isInUse = owned.length + memberships.length > 0 || found?.ownsPackages;
+  const [found, areLeft] = await Promise.all([findThings, deleteMeanwhile]);
+  const { owned, memberships } = found;
+  const isInUse = owned.length + memberships.length > 0 || found.publishers[0]?.ownsPackages;
   if (!deletion.isPurge && isInUse) {
     return cancel(ctx, account, deletion);
   }
+  const [hook] = found.hooks;
   for (const row of owned) {
     await deleteRepository(ctx, { row, owner: account, permission: OWNER_PERMISSION });
   }
@@ -163,11 +165,11 @@ async function deleteOrphaned(
   orgId: number,
   budget: StepsLeft,
 ): Promise<void> {
-  const [, , ...leased] = await ctx.db.batch([
-    startDeletion(ctx, orgId, true, isOnlyOwner(orgId, ownerId)),
-    closeAccount(ctx, orgId),
-    ...leaseDeletion(ctx, orgId),
-  ]);
+  const { leased } = await batch(ctx.db, {
+    started: startDeletion(ctx, orgId, true, isOnlyOwner(orgId, ownerId)),
+    closed: closeAccount(ctx, orgId),
+    leased: leaseDeletion(ctx, orgId),
+  });
   await runDeletion(ctx, leased, budget);
 }
 
@@ -186,7 +188,7 @@ async function leaveOrganization(ctx: Ctx, { id: userId }: User, orgId: number):
 }
 
 /**
- * Deletes rows of tables in which an account may have very many. What is left goes with the
+ * Deletes rows of tables in which an account may have very many. The last ones are deleted with the
  * account.
  *
  * @returns Whether there may be more.
@@ -218,21 +220,21 @@ async function deleteLast(ctx: Ctx, account: User, deletion: Deletion): Promise<
   const isThis = and(eq(users.id, ownerId), isReady);
   const isStill = sql`exists (select 1 from ${users} where ${isThis})`;
   try {
-    const [, deleted] = await db.batch([
-      recordAuditWhere(
+    const { deleted } = await batch(db, {
+      audit: recordAuditWhere(
         ctx,
         kind === "user"
           ? { kind: "user.deleted", ownerId, details: { isPurged } }
           : { kind: "organization.deleted", ownerId },
         isStill,
       ),
-      db.delete(users).where(isThis).returning({ id: users.id }),
-      recordIfChanged(ctx, {
+      deleted: db.delete(users).where(isThis).returning({ id: users.id }),
+      event: recordIfChanged(ctx, {
         type: kind === "user" ? "user.deleted" : "organization.deleted",
         ownerId,
         name,
       }),
-    ]);
+    });
     if (deleted.length > 0) return "deleted";
   } catch (error) {
     // A repository refers to its owner without a cascade: one that has just come is not lost.

@@ -33,7 +33,7 @@ const Content = z.object({ subject: z.string(), text: z.string() });
 export async function sendDueMails(ctx: Ctx): Promise<boolean> {
   const { db, config, now } = ctx;
   if (!isMailOn(config)) return false;
-  // Of two calls at once, each sends what it leased.
+  // Concurrent calls send different mails, since each leases its own.
   const leased = await leaseDue(db, { now });
   const waiting = [...leased];
   const sendWaiting = async (): Promise<void> => {

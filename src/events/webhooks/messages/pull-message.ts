@@ -50,7 +50,7 @@ export function ofReviewRequest(payload: PullPayload): ChatParts {
   return toParts(payload, deed, isAsked ? YELLOW : GRAY, details);
 }
 
-const VERDICTS = {
+const REVIEW_RESULTS = {
   pull_request_review_approved: ["approved", GREEN],
   pull_request_review_rejected: ["changes requested", RED],
   pull_request_review_comment: ["reviewed", GRAY],
@@ -62,7 +62,7 @@ export function ofReview(payload: PullPayload): ChatParts {
     type: "pull_request_review_comment" as const,
     content: "",
   };
-  const [deed, color] = VERDICTS[type];
+  const [deed, color] = REVIEW_RESULTS[type];
   return toParts(payload, deed, color, firstLineOf(content));
 }
 

@@ -27,7 +27,7 @@ export const HOOK_EVENTS = [
 ] as const;
 export type HookEvent = (typeof HOOK_EVENTS)[number];
 
-/** What a review says, each an event of its own where it is delivered. */
+/** The delivered events of reviews, by the reviews' results. */
 const REVIEW_EVENTS = [
   "pull_request_review_approved",
   "pull_request_review_rejected",
@@ -35,7 +35,7 @@ const REVIEW_EVENTS = [
 ] as const;
 export type ReviewEvent = (typeof REVIEW_EVENTS)[number];
 
-/** The events of deliveries: those that a hook subscribes to, but for a review what it says. */
+/** The events of deliveries: the subscribed events, with the events of reviews by their results. */
 export const DELIVERED_EVENTS = [
   ...HOOK_EVENTS.filter((event) => event !== "pull_request_review"),
   ...REVIEW_EVENTS,

@@ -47,7 +47,7 @@ export function listIssueWebhookEvents(
   }
 }
 
-/** What an event changes of an issue that exists; undefined for other events. */
+/** The change of an existing issue by an event; undefined for other events. */
 function toIssueChange(event: IssueEvent): IssueChange | undefined {
   const { repoId, issueId } = event;
   const issue = { event: "issues", repoId, issueId, commitOid: "" } as const;

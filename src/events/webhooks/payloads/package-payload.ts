@@ -10,7 +10,7 @@ import { toSender } from "./receiver.ts";
 /** The version that a webhook event is about, as its event names it. */
 export type PackageSubject = Omit<OfPackageVersion, "repoId" | "packageId">;
 
-/** What the payload of a package is built from. */
+/** The context of the payload of a package. */
 interface PackagePayloadContext {
   readonly owner: UserRow;
   /** Undefined for a deleted account. */

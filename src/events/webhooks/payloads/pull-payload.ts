@@ -23,14 +23,14 @@ export function toPayloadPull({ repo, viewer }: PayloadContext, pull: PullContex
   return { ...payload, body: boundText(payload.body) };
 }
 
-/** What only some of the payloads tell of. */
+/** The fields that only some of the payloads have. */
 interface PullDetails {
   readonly changes?: Changes;
   /** Why it left the merge queue. */
   readonly reason?: DequeueReason | undefined;
   /** The commit whose message closed or reopened it; "" if none did. */
   readonly commitOid?: Oid | "";
-  /** Who is asked for a review, or wrote it; undefined also for a deleted account. */
+  /** The requested reviewer, or the author of the review; undefined also if it was deleted. */
   readonly reviewer?: UserRow | undefined;
   readonly team?: TeamRow | undefined;
   readonly review?: PullPayload["review"];

@@ -27,7 +27,7 @@ export interface PullChange {
   readonly changes?: IssueChange["changes"];
   /** Why it left the merge queue. */
   readonly reason?: DequeueReason;
-  /** Who is asked for a review, or no more. */
+  /** The reviewer whose request was added or removed. */
   readonly asked?: { readonly userId: number | null; readonly teamId: number | null };
 }
 

@@ -49,7 +49,7 @@ export function toPushPayload(
   const isComparable = from !== undefined && after !== null;
   const pusher = toSender(sender, viewer);
   const listed = commits.slice(0, LISTED_COMMITS_MAX);
-  // The head comes first, so that it keeps its files if the limit does not allow those of all
+  // The head comes first, so that it keeps its files if the limit does not allow the files of all
   // commits.
   const payloadCommits = toPushedCommits(repo, head ? [head, ...listed] : listed, viewer);
   const headCommit = head ? payloadCommits.shift() : undefined;

@@ -37,7 +37,7 @@ export function toForkPayload(
 ): ForkPayload {
   return {
     forkee: toRepository(repo, viewer),
-    // The parent tells no more than the forkee does.
+    // The parent reveals no more than the forkee does.
     repository: toRepository({ ...fork, parent: repo }, viewer),
     sender: toSender(sender, viewer),
   };

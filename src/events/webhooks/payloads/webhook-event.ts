@@ -125,7 +125,7 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
     }
     case "release.updated": {
       const { repoId, releaseId, part } = event;
-      // As in Gitea, which tells of no files.
+      // As in Gitea, which has no webhooks for files.
       return part === "assets" ? [] : [{ event: "release", repoId, action: "updated", releaseId }];
     }
     case "release.deleted":

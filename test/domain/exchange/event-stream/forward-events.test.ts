@@ -104,7 +104,7 @@ describe("the operator's queue", () => {
         .returning(),
     );
     const columnsOfEvent = { actorId: user.id, ownerId: user.id, repoId: repo.id };
-    const payload = { parentId: 77, name: "not told" };
+    const payload = { parentId: 77, name: "not forwarded" };
     const ids = await record(1, { ...columnsOfEvent, type: "repository.forked", payload });
     ids.push(...(await record(1, { ownerId: 0, type: "hook.created", payload: { hookId: 3 } })));
     await forwardEvents(ctxWith());

@@ -166,7 +166,7 @@ describe("advanceImport", () => {
     expect(Math.max(...used)).toBeLessThan(700);
   });
 
-  // Only open ones are judged; of others the changes are counted when they are read, once.
+  // Only open ones are checked; the changes of others are counted once, when they are read.
   it("counts the changes of pull requests that came closed or merged", async () => {
     const owner = await make.user();
     const git = await makeForeignGit();
@@ -193,7 +193,7 @@ describe("advanceImport", () => {
     expect(await read(20)).toMatchObject({ merged: true, changed_files: 1 });
     expect(await isCounted()).toEqual([1, 2]);
 
-    // One that is opened again is judged as any other.
+    // A reopened one is checked like any other.
     const path = `/repos/${owner.name}/${repo.name}/pulls/21`;
     await call("PATCH", path, { as: owner, json: { state: "open" } });
     expect(await read(21)).toMatchObject({ state: "open", mergeable: true, ...counts });

@@ -60,7 +60,7 @@ async function contentOf(repoId: number) {
     .from(pulls)
     .where(eq(pulls.repoId, repoId))
     .orderBy(pulls.issueId);
-  const told = await db.select().from(events).where(eq(events.repoId, repoId));
+  const recorded = await db.select().from(events).where(eq(events.repoId, repoId));
   return {
     counters: repo && {
       open: repo.openIssueCount,
@@ -107,7 +107,7 @@ async function contentOf(repoId: number) {
     isEachSettled: items.every(({ revision }) => revision !== "*"),
     items: items.length,
     fileIsKept: (await listKeptFiles(repoId)).length > 0,
-    finished: told.filter(({ type }) => type === "migration.finished").length,
+    finished: recorded.filter(({ type }) => type === "migration.finished").length,
   };
 }
 
@@ -118,7 +118,7 @@ const listKeptFiles = async (repoId: number) =>
     .from(attachmentLooseFiles)
     .innerJoin(
       imports,
-      sql`${imports.wishes} ->> '$.file.uuid' = ${attachmentLooseFiles.uuid}
+      sql`${imports.options} ->> '$.file.uuid' = ${attachmentLooseFiles.uuid}
         and ${attachmentLooseFiles.expiresAt} > 0`,
     )
     .where(eq(imports.repoId, repoId));
@@ -197,15 +197,15 @@ describe("an import whose job dies", () => {
       const way = await makeWay();
       const whole = await way.make();
       await way.advance(whole.importId);
-      const wanted = await contentOf(whole.repo.id);
-      expect(wanted).toMatchObject(way.holds);
+      const expected = await contentOf(whole.repo.id);
+      expect(expected).toMatchObject(way.holds);
 
       const run = async (fault: Fault) => {
         const { repo, importId } = await way.make();
         const { faults, ctx } = failingCtx(fault);
         await way.advance(importId, ctx).catch(() => undefined);
         await goOn(importId, way);
-        expect(await contentOf(repo.id), JSON.stringify(fault)).toEqual(wanted);
+        expect(await contentOf(repo.id), JSON.stringify(fault)).toEqual(expected);
         return faults;
       };
       expect(await failCalls(run, { isLong: true })).toBeGreaterThan(40);
@@ -216,7 +216,7 @@ describe("an import whose job dies", () => {
     const owner = await make.user();
     const git = await makeForeignGit();
     const data = { ...makeForeignData(git), pageSize: 1 };
-    const wanted = await makeWhole(owner, git, data);
+    const expected = await makeWhole(owner, git, data);
     const { repo, importId } = await makeImport(owner, git.remote);
 
     for (let attempt = 0; attempt < 30; attempt++) {
@@ -230,7 +230,7 @@ describe("an import whose job dies", () => {
       await db.update(imports).set({ dueAt: 1 }).where(eq(imports.id, importId));
     }
 
-    expect(await contentOf(repo.id)).toEqual(wanted);
+    expect(await contentOf(repo.id)).toEqual(expected);
   });
 });
 

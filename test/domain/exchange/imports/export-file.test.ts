@@ -33,7 +33,7 @@ async function makeStarted(files: MadeFiles = {}) {
   const owner = await make.user();
   const bytes = new Uint8Array(await makeExport(files).arrayBuffer());
   const { repo, importId } = await makeExportImport(owner, bytes);
-  const uuid = (await findImportRow(importId)).wishes.file?.uuid ?? "";
+  const uuid = (await findImportRow(importId)).options.file?.uuid ?? "";
   const isNote = eq(attachmentLooseFiles.uuid, uuid);
   return {
     owner,

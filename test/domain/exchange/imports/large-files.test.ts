@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { eq } from "drizzle-orm";
 
-import { imports, type ImportWishes, repositories } from "../../../../src/db/schema/index.ts";
+import { imports, type ImportOptions, repositories } from "../../../../src/db/schema/index.ts";
 import { advanceImport } from "../../../../src/domain/exchange/imports/advance-import.ts";
 import { sealImportPassword } from "../../../../src/domain/exchange/imports/open-import.ts";
 import { syncParts } from "../../../../src/domain/exchange/imports/sync-parts.ts";
@@ -61,13 +61,13 @@ const makeFiles = (count: number): TestFile[] =>
 async function makeLargeImport(
   files: readonly TestFile[],
   state: Partial<LfsFiles> = {},
-  wishes: Partial<ImportWishes> = {},
+  options: Partial<ImportOptions> = {},
 ) {
   const owner = await make.user();
   const remote = await makeRemote();
   await remote.git(["fast-import", "--quiet"], commitOf(files, 0));
   await remote.lfs({ files: served(files), ...state });
-  const made = await makeImport(owner, remote, { parts: [], withLargeFiles: true, ...wishes });
+  const made = await makeImport(owner, remote, { parts: [], withLargeFiles: true, ...options });
   return { ...made, remote, owner };
 }
 
@@ -109,7 +109,7 @@ describe("the large files of an import", () => {
     });
   });
 
-  it("stay there where they are not wanted", async () => {
+  it("stay there where the import does not include them", async () => {
     const { repo, importId, remote } = await makeLargeImport(
       makeFiles(1),
       {},

@@ -91,7 +91,7 @@ describe("syncParts", () => {
     await db
       .update(imports)
       .set({
-        wishes: { ...(await findImportRow(at.importId)).wishes, authors: { ada: at.owner.id } },
+        options: { ...(await findImportRow(at.importId)).options, authors: { ada: at.owner.id } },
       })
       .where(eq(imports.id, at.importId));
     at.data.issues.push(foreignIssue(40));
@@ -102,7 +102,7 @@ describe("syncParts", () => {
     await sync({ ...at, git: other, mirror: { ...at.mirror, address: other.remote.url() } });
 
     expect(await at.get("/issues/41")).toMatchObject({ user: { id: -1 }, original_author: "Ada" });
-    expect((await findImportRow(at.importId)).wishes.authors).toEqual({});
+    expect((await findImportRow(at.importId)).options.authors).toEqual({});
   });
 
   it("reads only what changed since it last began to read", async () => {
@@ -111,9 +111,9 @@ describe("syncParts", () => {
 
     await sync(at);
 
-    const { wishes } = await findImportRow(at.importId);
-    expect(wishes.since).toBe(5_000_000_000 - 600_000);
-    expect(wishes.readAt).toBeGreaterThan(Date.now() - 60_000);
+    const { options } = await findImportRow(at.importId);
+    expect(options.since).toBe(5_000_000_000 - 600_000);
+    expect(options.readAt).toBeGreaterThan(Date.now() - 60_000);
   });
 
   it("refuses changes of what is in step, and says why", async () => {

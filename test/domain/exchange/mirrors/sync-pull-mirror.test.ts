@@ -110,7 +110,7 @@ describe("syncPullMirror", () => {
     expect((await pullMirrorOf(repo)).dueAt).toBeGreaterThan(Date.now());
   });
 
-  it("tells of its first failure and of its recovery, and nothing in between", async () => {
+  it("records its first failure and its recovery, and nothing in between", async () => {
     const remote = await makeHistory();
     const { repo, sync } = await makeMirrorOf(remote);
     await sync();
@@ -138,7 +138,7 @@ describe("syncPullMirror", () => {
     });
   });
 
-  it("waits after a fault of the service itself as after one of the remote, and tells no details", async () => {
+  it("waits after a fault of the service itself as after one of the remote, and reveals no details", async () => {
     const remote = await makeHistory();
     const { repo } = await makeMirrorOf(remote);
     const git = {

@@ -114,7 +114,7 @@ describe("syncPushMirror", () => {
     expect(await pushMirrorsOf(repo)).toMatchObject([{ state: "paused" }]);
   });
 
-  it("follows each push to branches and tags if it is wanted", async () => {
+  it("follows each push to branches and tags if it syncs on commit", async () => {
     const remote = await makeRemote();
     const following = await makeMirrored(remote, {
       syncsOnCommit: true,

@@ -24,9 +24,9 @@ async function makeFilled(count = 5) {
 }
 
 /** The refs of a remote without those that are the service's own here. */
-async function wantedRefs(remote: Awaited<ReturnType<typeof makeRemote>>) {
-  const { "refs/pull/1/head": _, ...wanted } = await remote.refs();
-  return wanted;
+async function fetchedRefs(remote: Awaited<ReturnType<typeof makeRemote>>) {
+  const { "refs/pull/1/head": _, ...fetched } = await remote.refs();
+  return fetched;
 }
 
 describe("fetchRemote", () => {
@@ -34,7 +34,7 @@ describe("fetchRemote", () => {
     const remote = await makeFilled();
     const { repo } = await makeMirror();
     const fetched = await syncFrom(repo, remote.url(door), { isFirst: true });
-    expect(await namedRefs(repo)).toEqual(await wantedRefs(remote));
+    expect(await namedRefs(repo)).toEqual(await fetchedRefs(remote));
     expect(fetched).toMatchObject({ head: "refs/heads/main", skipped: [] });
     expect(await readAllObjects(repo)).toBe((await remote.objects()).length);
     expect(await rowOf(repo)).toMatchObject({ isEmpty: false, defaultBranch: "main" });
@@ -45,7 +45,7 @@ describe("fetchRemote", () => {
     await remote.git(["update-ref", "-d", "refs/notes/x"]);
     const again = await syncFrom(repo, remote.url(door));
     expect(again.updates.map(({ ref }) => ref)).toEqual(["refs/heads/main", "refs/notes/x"]);
-    expect(await namedRefs(repo)).toEqual(await wantedRefs(remote));
+    expect(await namedRefs(repo)).toEqual(await fetchedRefs(remote));
     expect(await readAllObjects(repo)).toBe((await remote.objects()).length);
     expect(await eventsOf(repo)).toMatchObject([
       { type: "repository.pushed", payload: { isMirror: true, refCount: 2 } },
@@ -112,7 +112,7 @@ describe("fetchRemote", () => {
     await remote.git(["branch", "topic/one", "main"]);
     const fetched = await syncFrom(repo, remote.url());
     expect(fetched.skipped).toEqual([]);
-    expect(await namedRefs(repo)).toEqual(await wantedRefs(remote));
+    expect(await namedRefs(repo)).toEqual(await fetchedRefs(remote));
     for (const ref of Object.keys(await remote.refs())) {
       await remote.git(["update-ref", "-d", ref]);
     }
@@ -130,13 +130,13 @@ describe("fetchRemote", () => {
     await storePush(repo, "refs/heads/mine", other.oid, other.pack);
     await syncFrom(repo, remote.url(), { prune: false });
     expect(await namedRefs(repo)).toEqual({
-      ...(await wantedRefs(remote)),
+      ...(await fetchedRefs(remote)),
       "refs/heads/mine": other.oid,
       "refs/pull/7/head": own.oid,
     });
     await syncFrom(repo, remote.url());
     expect(await namedRefs(repo)).toEqual({
-      ...(await wantedRefs(remote)),
+      ...(await fetchedRefs(remote)),
       "refs/pull/7/head": own.oid,
     });
   });
@@ -164,8 +164,8 @@ describe("fetchRemote", () => {
       { ref: "refs/heads/HEAD", reason: "a branch can't be called HEAD" },
       { ref: hex, reason: "a name of 40 or 64 hex digits is reserved for object ids" },
     ]);
-    const { "refs/heads/HEAD": _head, [hex]: _hex, ...wanted } = await wantedRefs(remote);
-    expect(await namedRefs(repo)).toEqual(wanted);
+    const { "refs/heads/HEAD": _head, [hex]: _hex, ...fetched } = await fetchedRefs(remote);
+    expect(await namedRefs(repo)).toEqual(fetched);
   });
 
   it("does not rely on objects that are stored and that no ref reaches", async () => {
@@ -179,7 +179,7 @@ describe("fetchRemote", () => {
     await remote.git(["update-ref", "refs/heads/main", main ?? ""]);
     const back = await syncFrom(repo, remote.url());
     expect(back.packBytes).toBeGreaterThan(0);
-    expect(await namedRefs(repo)).toEqual(await wantedRefs(remote));
+    expect(await namedRefs(repo)).toEqual(await fetchedRefs(remote));
     expect(await readAllObjects(repo)).toBeGreaterThan(0);
   });
 
@@ -193,7 +193,7 @@ describe("fetchRemote", () => {
     });
     expect([await refsOf(repo), await filesOf(repo)]).toEqual([[], []]);
     await syncFrom(repo, remote.url());
-    expect(await namedRefs(repo)).toEqual(await wantedRefs(remote));
+    expect(await namedRefs(repo)).toEqual(await fetchedRefs(remote));
   });
 
   it("shows its updates in the feed as a mirror's", async () => {
@@ -230,12 +230,12 @@ describe("the address of a remote", () => {
     expect(failure).toMatchObject({ kind: "unauthorized" });
     expect(await namedRefs(repo)).toEqual({});
     await syncFrom(repo, withCredentials(remote.url("auth"), SECRET));
-    expect(await namedRefs(repo)).toEqual(await wantedRefs(remote));
+    expect(await namedRefs(repo)).toEqual(await fetchedRefs(remote));
 
     const { repo: other } = await makeMirror();
     await remote.journal();
     await syncFrom(other, withCredentials(remote.url("moved"), SECRET));
-    expect(await namedRefs(other)).toEqual(await wantedRefs(remote));
+    expect(await namedRefs(other)).toEqual(await fetchedRefs(remote));
     const moved = await remote.journal();
     // Only the first request is redirected: the others go where it ended.
     expect(moved.map(({ path }) => path.split("/")[1])).toEqual(["moved", "auth", "auth", "auth"]);
@@ -249,7 +249,7 @@ describe("the address of a remote", () => {
       false,
       false,
     ]);
-    expect(await namedRefs(third)).toEqual(await wantedRefs(remote));
+    expect(await namedRefs(third)).toEqual(await fetchedRefs(remote));
   });
 
   it("never shows its credentials, also if the remote repeats them", async () => {

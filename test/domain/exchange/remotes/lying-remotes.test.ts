@@ -167,7 +167,7 @@ const CASES: readonly [string, RemoteFailureKind, RegExp, Script, Partial<Remote
     { packBytesMax: 50 },
   ],
   [
-    "tells of an error",
+    "reports an error",
     "refused",
     /the server says: out of memory/,
     fetched(joinBytes([PACKFILE, formatBandError("out of memory")])),
@@ -356,7 +356,7 @@ describe("a remote that lies about pushes", () => {
     ["reports half", "protocol", /inside of a packet/, answered(report("unpack ok").slice(0, 9))],
     ["reports nonsense", "protocol", /unpack/, answered(report("hello"))],
     [
-      "tells of an error",
+      "reports an error",
       "refused",
       /the server says: no/,
       answered(joinBytes([formatBandError("no"), FLUSH_PKT])),

@@ -10,15 +10,15 @@ const ROUNDS = 2;
 
 const SEEDS = seedsOf(4, 30, "mirror histories");
 
-// The judge is git: its own `clone --mirror`, `remote update --prune` and `push --mirror` of the
-// same repository.
+// The reference is git: its own `clone --mirror`, `remote update --prune` and `push --mirror` of
+// the same repository.
 describe("a mirror in both directions", { timeout: 120_000 }, () => {
   it.each(SEEDS)("has the refs and objects that git's own has, with history %d", async (seed) => {
     const history = new RandomHistory(seed);
     const source = await makeRemote();
     const clone = new GitRemote(`clone-${source.name}`);
     const [pushedByGit, pushed] = [await makeRemote(), await makeRemote()];
-    // Git deletes the branch of HEAD only if told so.
+    // Git deletes the branch of HEAD only on request.
     for (const each of [pushedByGit, pushed]) {
       await each.git(["config", "receive.denyDeleteCurrent", "ignore"]);
     }

@@ -109,7 +109,7 @@ const releaseIn = ({ repo, sender }: PayloadContext): ReleaseContext => ({
 });
 
 describe("chat messages", () => {
-  it("tell of an issue by its title and the first line of its text", async () => {
+  it("have an issue by its title and the first line of its text", async () => {
     const context = await makeOccasion();
     const issue = issueIn(context, { title: HOSTILE, body: `\r\n \n${HOSTILE}\nMore` });
     const body = toIssuePayload(context, "opened", issue);
@@ -133,7 +133,7 @@ describe("chat messages", () => {
     ["milestoned", () => "Milestone: spring"],
     ["closed", () => `Commit ${oidOf(2).slice(0, 10)}`],
     ["unassigned", () => undefined],
-  ] as const)("tell what an issue has after it was %s", async (action, detail) => {
+  ] as const)("have the fields of an issue after it was %s", async (action, detail) => {
     const context = await makeOccasion();
     const commitOid = action === "closed" ? oidOf(2) : "";
     const body = toIssuePayload(context, action, issueIn(context), { commitOid });
@@ -149,7 +149,7 @@ describe("chat messages", () => {
     ["assigned", {}, "assigned", "Assignees: {sender}"],
     ["enqueued", {}, "added to the merge queue", "Base: main"],
     ["dequeued", {}, "removed from the merge queue", "Reason: checks failed"],
-  ] as const)("tell of a pull request that is %s, as %j", async (action, fields, deed, detail) => {
+  ] as const)("have a pull request that is %s, as %j", async (action, fields, deed, detail) => {
     const context = await makeOccasion();
     const details = action === "dequeued" ? ({ reason: "checks_failed" } as const) : {};
     const body = toPullPayload(context, action, pullIn(context, fields), details);
@@ -163,7 +163,7 @@ describe("chat messages", () => {
     expect(slack.attachments?.[0]?.text || undefined).toBe(shown);
   });
 
-  it("tell of reviews and of requests for them", async () => {
+  it("have reviews and review requests", async () => {
     const context = await makeOccasion();
     const pull = pullIn(context);
     const review = { type: "pull_request_review_rejected", content: "No.\nBecause" } as const;
@@ -186,7 +186,7 @@ describe("chat messages", () => {
   it.each([
     ["created", true],
     ["deleted", false],
-  ] as const)("tell of a package that is %s, of its owner or repository", async (action, links) => {
+  ] as const)("have a package that is %s, of its owner or repository", async (action, links) => {
     const { repo, sender, viewer } = await makeOccasion();
     const { owner } = repo;
     const subject = {

@@ -50,7 +50,7 @@ describe("webhook payloads of pull requests", () => {
     });
   });
 
-  it("tell of a merge as of a closed pull request that names its commit", async () => {
+  it("have a merge as a closed pull request that names its commit", async () => {
     const context = await makeOccasion();
     const merged = { mergedAt: 1000, mergeCommitOid: oidOf(3) };
     const payload = toPullPayload(context, "closed", pullIn(context, merged, { isClosed: true }));

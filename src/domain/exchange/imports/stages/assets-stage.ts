@@ -1,5 +1,6 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 
+import { batch } from "../../../../db/batch.ts";
 import { insertSelect } from "../../../../db/insert-select.ts";
 import { attachments, foreignItems, releases } from "../../../../db/schema/index.ts";
 import type { ForeignAsset, ForeignRelease } from "../../../../forges/forge.ts";
@@ -14,7 +15,7 @@ import { ASSETS_MAX } from "../../../packages/releases/assets.ts";
 import { RemoteFailure } from "../../../../outgoing/remote-failure.ts";
 import type { ImportJob } from "../import-job.ts";
 import { openDownload } from "../open-download.ts";
-import { reserveIds, settleItems } from "../write/page.ts";
+import { freshItem, freshItems, reserveIds, settleItems } from "../write/page.ts";
 
 const MIB = 1024 * 1024;
 
@@ -28,21 +29,21 @@ const ATTEMPTS_MAX = 3;
 export async function importAssets(job: ImportJob): Promise<void> {
   const { reader } = job.source;
   const { config } = job.ctx;
-  if (!reader || !job.wants("releases") || !config.areAttachmentsOn) {
-    await job.commit([], job.nextStage());
+  if (!reader || !job.includes("releases") || !config.areAttachmentsOn) {
+    await job.commit(job.nextStage());
     return;
   }
   const page = await reader.readPage("releases", job.row.cursor ?? undefined, {
-    wantsIssues: false,
-    wantsPulls: false,
+    includesIssues: false,
+    includesPulls: false,
   });
   const missing = await listMissing(job, page.items);
   for (const { asset, releaseId } of missing) {
-    // What is taken by now is not taken again: the next message goes on with this page.
+    // The next message continues with the files of this page that are missing then.
     if (job.isTimeUp) return;
     await takeAsset(job, asset, releaseId);
   }
-  await job.commit([], page.next === undefined ? job.nextStage() : { cursor: page.next });
+  await job.commit(page.next === undefined ? job.nextStage() : { cursor: page.next });
 }
 
 interface MissingAsset {
@@ -55,34 +56,27 @@ async function listMissing(
   { ctx: { db }, repoId }: ImportJob,
   items: readonly ForeignRelease[],
 ): Promise<MissingAsset[]> {
-  const among = (kind: "release" | "asset", ids: readonly string[]) =>
-    db
+  const among = (kind: "release" | "asset", some: readonly { foreignId: string }[]) => {
+    const ids = JSON.stringify(some.map(({ foreignId }) => foreignId));
+    return db
       .select({ foreignId: foreignItems.foreignId, localId: foreignItems.localId })
       .from(foreignItems)
       .where(
         and(
           eq(foreignItems.repoId, repoId),
           eq(foreignItems.kind, kind),
-          inArray(
-            foreignItems.foreignId,
-            sql`(select value from json_each(${JSON.stringify(ids)}))`,
-          ),
+          inArray(foreignItems.foreignId, sql`(select value from json_each(${ids}))`),
         ),
       );
+  };
   const assets = items.flatMap(({ assets: all }) => all.slice(0, ASSETS_MAX));
   if (assets.length === 0) return [];
-  const [ofReleases, ofAssets] = await db.batch([
-    among(
-      "release",
-      items.map(({ foreignId }) => foreignId),
-    ),
-    among(
-      "asset",
-      assets.map(({ foreignId }) => foreignId),
-    ),
-  ]);
-  const releaseIds = new Map(ofReleases.map((each) => [each.foreignId, each.localId]));
-  const taken = new Set(ofAssets.map(({ foreignId }) => foreignId));
+  const known = await batch(db, {
+    releases: among("release", items),
+    assets: among("asset", assets),
+  });
+  const releaseIds = new Map(known.releases.map((each) => [each.foreignId, each.localId]));
+  const taken = new Set(known.assets.map(({ foreignId }) => foreignId));
   return items.flatMap((item) => {
     const releaseId = releaseIds.get(item.foreignId);
     if (releaseId === undefined) return [];
@@ -152,32 +146,27 @@ async function insertAsset(
   const isPossible = sql`${isNoted(file.uuid)} and exists (
     select 1 from ${releases} where ${eq(releases.id, releaseId)} and ${eq(releases.repoId, repoId)}
   )`;
-  const results = await job.commit(
-    [
-      reserveIds(job, "asset", "attachments", rows, { isTaken: isPossible }),
-      insertSelect(
+  const { stored } = await job.commit(
+    { progress: job.counted(1) },
+    {
+      reserved: reserveIds(job, "asset", attachments, rows, { isTaken: isPossible }),
+      stored: insertSelect(
         db,
         attachments,
         {
           ...file,
-          id: sql`fresh.local_id`,
+          id: freshItem.localId,
           repoId,
           releaseId,
           uploaderId: null,
           downloadCount: asset.downloadCount,
           createdAt: asset.createdAt,
         },
-        sql`
-          from ${foreignItems} fresh
-          where fresh.repo_id = ${repoId} and fresh.kind = 'asset'
-            and fresh.foreign_id = ${asset.foreignId} and fresh.revision = '*'`,
-      ),
-      dropNote(ctx, file.uuid),
-      settleItems(job, "asset", rows),
-      db.select().from(attachments).where(eq(attachments.uuid, file.uuid)),
-    ],
-    { progress: job.counted(1) },
+        freshItems(job, "asset", rows),
+      ).returning(),
+      note: dropNote(ctx, file.uuid),
+      settled: settleItems(job, "asset", rows),
+    },
   );
-  const [stored] = results.at(-1) as (typeof attachments.$inferSelect)[];
-  return stored;
+  return stored[0];
 }

@@ -18,9 +18,9 @@ const SKIPPED_NOTES_MAX = 20;
  */
 export async function importGit(job: ImportJob): Promise<void> {
   const { ctx, repo, source } = job;
-  const { wishes } = job.row;
+  const { options } = job.row;
   const project = await source.reader?.readProject();
-  const isAdding = wishes.isRepeat === true && !repo.row.isMirror;
+  const isAdding = options.isRepeat === true && !repo.row.isMirror;
   const present = isAdding ? await listRefNames(job) : new Set<string>();
   // An archive has one pack: it is read once, with the heads of pull requests.
   const isLeftOut = (name: ByteText): boolean =>
@@ -33,11 +33,11 @@ export async function importGit(job: ImportJob): Promise<void> {
   for (const { ref, reason } of fetched.skipped.slice(0, SKIPPED_NOTES_MAX)) {
     job.note(`${ref} was left out: ${reason}`);
   }
-  const numbering = wishes.numbering ?? project?.numbering;
-  await job.commit([], {
+  const numbering = options.numbering ?? project?.numbering;
+  await job.commit({
     ...job.nextStage(),
     progress: job.counted(fetched.updates.length),
-    ...(numbering !== undefined && { wishes: { ...wishes, numbering } }),
+    ...(numbering !== undefined && { options: { ...options, numbering } }),
   });
 }
 

@@ -33,53 +33,52 @@ type Take<K extends ForeignKind> = (
   items: readonly ForeignItems[K][],
 ) => Statements[] | Promise<Statements[]>;
 
-/** Reads the next page of a kind, if it is wanted, and takes it. */
+/** Reads the next page of a kind, if the import includes it, and writes it. */
 const stageOf =
   <K extends ForeignKind>(
     kind: K,
-    isWanted: (job: ImportJob) => boolean,
+    isIncluded: (job: ImportJob) => boolean,
     take: Take<K>,
   ): ((job: ImportJob) => Promise<void>) =>
   async (job) => {
     const { reader } = job.source;
-    if (!reader || !isWanted(job)) {
-      await job.commit([], job.nextStage());
+    if (!reader || !isIncluded(job)) {
+      await job.commit(job.nextStage());
       return;
     }
-    const { since } = job.row.wishes;
+    const { since } = job.row.options;
     const page = await reader.readPage(kind, job.row.cursor ?? undefined, {
-      wantsIssues: job.wants("issues"),
-      wantsPulls: job.wants("pulls"),
+      includesIssues: job.includes("issues"),
+      includesPulls: job.includes("pulls"),
       ...(since !== undefined && { since }),
     });
     for (const sentence of page.leftOut ?? []) job.note(sentence);
     const parts = await take(job, page.items);
     // Where the import goes on is stored with the last part: all of them may be repeated.
-    const last = parts.at(-1) ?? [];
-    for (const part of parts.slice(0, -1)) await job.commit(part, {});
+    for (const part of parts.slice(0, -1)) await job.commit({}, { items: part });
     const progress = job.counted(page.items.length, page.total);
     const at = page.next === undefined ? job.nextStage() : { cursor: page.next };
-    await job.commit(last, { ...at, progress });
+    await job.commit({ ...at, progress }, { items: parts.at(-1) ?? [] });
   };
 
-const wants =
+const includes =
   (part: ProjectPart) =>
   (job: ImportJob): boolean =>
-    job.wants(part);
+    job.includes(part);
 
-export const importLabels = stageOf("labels", wants("labels"), (job, items) =>
+export const importLabels = stageOf("labels", includes("labels"), (job, items) =>
   inParts(items.map((item) => toLabelRow(job, item))).map((part) =>
     [labelUpdates(job, part), takeLabels(job, part)].flat(),
   ),
 );
 
-export const importMilestones = stageOf("milestones", wants("milestones"), (job, items) =>
+export const importMilestones = stageOf("milestones", includes("milestones"), (job, items) =>
   inParts(items.map((item) => toMilestoneRow(job, item))).map((part) =>
     [milestoneUpdates(job, part), takeMilestones(job, part)].flat(),
   ),
 );
 
-export const importIssues = stageOf("issues", wants("issues"), async (job, items) => {
+export const importIssues = stageOf("issues", includes("issues"), async (job, items) => {
   const all = withoutRepeats(items.map((item) => toIssueRow(job, item)));
   const rows = withoutSharedNumbers(job, all);
   const taken = await takenNumbers(job, rows);
@@ -93,20 +92,20 @@ export const importIssues = stageOf("issues", wants("issues"), async (job, items
 
 export const importComments = stageOf(
   "comments",
-  (job) => job.wants("issues") || job.wants("pulls"),
+  (job) => job.includes("issues") || job.includes("pulls"),
   (job, items) =>
     inParts(items.map((item) => toCommentRow(job, item))).map((part) =>
       [commentUpdates(job, part), commentStatements(job, part)].flat(),
     ),
 );
 
-export const importReviews = stageOf("reviews", wants("pulls"), (job, items) => {
+export const importReviews = stageOf("reviews", includes("pulls"), (job, items) => {
   const reviews = inParts(toReviewRows(job, items)).map((part) => reviewStatements(job, part));
   const code = inParts(toCodeRows(job, items)).map((part) => codeCommentStatements(job, part));
   return [...reviews, ...code];
 });
 
-export const importReleases = stageOf("releases", wants("releases"), (job, items) =>
+export const importReleases = stageOf("releases", includes("releases"), (job, items) =>
   inParts(items.map((item) => toReleaseRow(job, item))).map((part) =>
     [releaseUpdates(job, part), releaseStatements(job, part)].flat(),
   ),

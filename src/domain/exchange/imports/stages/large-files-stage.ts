@@ -32,25 +32,23 @@ const FILES_AT_ONCE = 50;
 const ATTEMPTS_MAX = 3;
 
 /**
- * Takes the large files that the history names: of the next blobs, in the order of their ids, so
- * that the place in this order is where the next step goes on, however packs are repacked
- * meanwhile.
+ * Imports the large files that the history refers to: in each step those of the next blobs, in the
+ * order of the blobs' ids. The position in this order stays valid while packs are repacked.
  *
- * A mirror that goes on looks through packs only that it has not looked through before. Merges of
- * packs bring all of a merged one again, which is as seldom as merges are.
+ * A later run of a mirror searches only new packs. A merged pack is new as a whole, which is rare.
  */
 export async function importLargeFiles(job: ImportJob): Promise<void> {
   const { ctx, repo, row } = job;
-  const { wishes } = row;
-  if (!wishes.withLargeFiles || !ctx.config.isLfsOn) {
-    await job.commit([], job.nextStage());
+  const { options } = row;
+  if (!options.withLargeFiles || !ctx.config.isLfsOn) {
+    await job.commit(job.nextStage());
     return;
   }
   const stored = ctx.git.repository(repo.row);
   const snapshot = await stored.snapshot();
   const repository = await stored.open(snapshot);
   const begun =
-    row.cursor === null ? snapshot.packs.map(({ name }) => name) : wishes.largeFilePacks?.begun;
+    row.cursor === null ? snapshot.packs.map(({ name }) => name) : options.largeFilePacks?.begun;
   const oids = listSmallBlobs(repository, packsToRead(snapshot, job), row.cursor ?? "");
   const pointers = await readPointers(repository, oids);
   const present = await findObjects(ctx, repo.row, [...pointers.keys()]);
@@ -58,35 +56,35 @@ export async function importLargeFiles(job: ImportJob): Promise<void> {
   const taking = new Taking(job);
   for (let at = 0; at < missing.length; at += FILES_AT_ONCE) {
     const isAll = await taking.takeAll(missing.slice(at, at + FILES_AT_ONCE));
-    // What is stored by now is not asked for again: the next message goes on with these blobs.
+    // The next message continues with these blobs and skips the files that are stored by then.
     if (!isAll || (job.isTimeUp && at + FILES_AT_ONCE < missing.length)) return;
   }
   if (taking.failure) throw taking.failure;
   const last = oids.at(-1);
   const isDone = oids.length < BLOBS_AT_ONCE || last === undefined;
-  const { done = [] } = wishes.largeFilePacks ?? {};
-  // Of a file that may come another time, the pack is looked through again.
+  const { done = [] } = options.largeFilePacks ?? {};
+  // The pack of a file that may be available later is searched again.
   const isWhole = begun !== undefined && !taking.mayComeLater;
   const packs = isDone ? { done: isWhole ? begun : done } : { done, ...(isWhole && { begun }) };
-  await job.commit([], {
+  await job.commit({
     ...(isDone ? job.nextStage() : { cursor: last }),
     progress: job.counted(pointers.size - taking.leftOutCount),
-    wishes: { ...wishes, largeFilePacks: packs },
+    options: { ...options, largeFilePacks: packs },
   });
 }
 
 /** Whether a repository has packs that were not looked through for pointers. */
 export const hasUnreadPacks = (
   { packs }: Pick<Snapshot, "packs">,
-  { largeFilePacks }: ImportJob["row"]["wishes"],
+  { largeFilePacks }: ImportJob["row"]["options"],
 ): boolean => packs.some(({ name }) => largeFilePacks?.done.includes(name) !== true);
 
 /**
  * The positions of packs to look through. An import that people continue looks through all: they
  * miss something.
  */
-function packsToRead({ packs }: Snapshot, { row: { wishes } }: ImportJob): number[] {
-  const done = new Set(wishes.since === undefined ? [] : wishes.largeFilePacks?.done);
+function packsToRead({ packs }: Snapshot, { row: { options } }: ImportJob): number[] {
+  const done = new Set(options.since === undefined ? [] : options.largeFilePacks?.done);
   return packs.flatMap(({ name }, at) => (done.has(name) ? [] : [at]));
 }
 
@@ -158,14 +156,14 @@ class Taking {
    */
   async takeAll(pointers: readonly LfsPointer[]): Promise<boolean> {
     const { ctx, row, source } = this.#job;
-    const wanted = new Map<string, LfsPointer>();
+    const pending = new Map<string, LfsPointer>();
     for (const pointer of pointers) {
-      if (pointer.sizeBytes <= ctx.config.lfsFileMaxBytes) wanted.set(pointer.oid, pointer);
+      if (pointer.sizeBytes <= ctx.config.lfsFileMaxBytes) pending.set(pointer.oid, pointer);
       else this.#leaveOut(pointer, `it has ${pointer.sizeBytes} bytes`);
     }
-    if (wanted.size === 0) return true;
+    if (pending.size === 0) return true;
     if (source.openFile) {
-      for (const pointer of wanted.values()) {
+      for (const pointer of pending.values()) {
         const pieces = source.openFile(largeFilePath(pointer.oid));
         if (pieces) await this.#store(pointer, async () => pieces);
         else this.#leaveOut(pointer, "it is not there");
@@ -173,24 +171,24 @@ class Taking {
       return true;
     }
     const server = {
-      url: lfsUrlOf(row.address, row.wishes.largeFilesUrl),
+      url: lfsUrlOf(row.address, row.options.largeFilesUrl),
       authorizationFor: (url: string) => source.authorizationFor(url),
     };
-    const answers = await requestLfsBatch(ctx, server, "download", [...wanted.values()]);
+    const answers = await requestLfsBatch(ctx, server, "download", [...pending.values()]);
     if (typeof answers === "number") {
       this.#job.note(`large files can't be had: they were answered with ${answers}`);
       return true;
     }
     for (const { oid, actions } of answers) {
-      const pointer = isSha256(oid) ? wanted.get(oid) : undefined;
+      const pointer = isSha256(oid) ? pending.get(oid) : undefined;
       if (!pointer) continue;
-      wanted.delete(oid);
+      pending.delete(oid);
       const download = actions?.download;
       if (download) await this.#take(pointer, download);
       else this.#leaveOut(pointer, "it is not there");
-      if (this.#job.isTimeUp && wanted.size > 0) return false;
+      if (this.#job.isTimeUp && pending.size > 0) return false;
     }
-    for (const pointer of wanted.values()) this.#leaveOut(pointer, "it is not there");
+    for (const pointer of pending.values()) this.#leaveOut(pointer, "it is not there");
     return true;
   }
 
@@ -239,7 +237,7 @@ class Taking {
   }
 }
 
-/** Pieces that tell what ends them early. */
+/** Passes pieces on, and reports the error that ends them. */
 async function* noting(
   pieces: AsyncGenerator<Uint8Array, void>,
   onError: (error: unknown) => void,

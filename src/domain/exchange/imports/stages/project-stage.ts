@@ -13,8 +13,8 @@ const WEBSITE_LENGTH_MAX = 1024;
 export async function importProject(job: ImportJob): Promise<void> {
   const { ctx, repo, source } = job;
   const project = await source.reader?.readProject();
-  if (!project || job.row.wishes.since !== undefined) {
-    await job.commit([], job.nextStage());
+  if (!project || job.row.options.since !== undefined) {
+    await job.commit(job.nextStage());
     return;
   }
   const topics = keptTopics(project.topics);
@@ -25,16 +25,16 @@ export async function importProject(job: ImportJob): Promise<void> {
     : "";
   const { description: own, website: ownSite } = repositories;
   await job.commit(
-    [
-      ctx.db
+    { ...job.nextStage(), progress: job.counted(1) },
+    {
+      repository: ctx.db
         .update(repositories)
         .set({
           description: sql`iif(${own} = '', ${description}, ${own})`,
           website: sql`iif(${ownSite} = '', ${website}, ${ownSite})`,
         })
         .where(eq(repositories.id, repo.row.id)),
-    ],
-    { ...job.nextStage(), progress: job.counted(1) },
+    },
   );
 }
 

@@ -18,14 +18,14 @@ import { pullUpdates } from "../write/update-items.ts";
  */
 export async function importPulls(job: ImportJob): Promise<void> {
   const { reader } = job.source;
-  if (!reader || !job.wants("pulls")) {
-    await job.commit([], job.nextStage());
+  if (!reader || !job.includes("pulls")) {
+    await job.commit(job.nextStage());
     return;
   }
-  const { since } = job.row.wishes;
+  const { since } = job.row.options;
   const page = await reader.readPage("pulls", job.row.cursor ?? undefined, {
-    wantsIssues: job.wants("issues"),
-    wantsPulls: true,
+    includesIssues: job.includes("issues"),
+    includesPulls: true,
     ...(since !== undefined && { since }),
   });
   for (const sentence of page.leftOut ?? []) job.note(sentence);
@@ -42,10 +42,10 @@ export async function importPulls(job: ImportJob): Promise<void> {
     job.note(`pull request ${number} was left out: the repository has an issue with this number`);
   }
   const parts = inParts(rows).map((part) => [pullUpdates(job, part), takePulls(job, part)].flat());
-  for (const part of parts.slice(0, -1)) await job.commit(part, {});
+  for (const part of parts.slice(0, -1)) await job.commit({}, { items: part });
   const progress = job.counted(page.items.length, page.total);
   const at = page.next === undefined ? job.nextStage() : { cursor: page.next };
-  await job.commit(parts.at(-1) ?? [], { ...at, progress });
+  await job.commit({ ...at, progress }, { items: parts.at(-1) ?? [] });
 }
 
 /** Fetches the heads of a page of pull requests as the service's own refs. */

@@ -6,17 +6,17 @@ const REACTIONS_MAX = 500;
 
 /** The account here of a user elsewhere; undefined for one who has none. */
 export function accountOf({ row }: ImportJob, user: ForeignUser): number | undefined {
-  const { authors } = row.wishes;
+  const { authors } = row.options;
   const name = user.name.toLowerCase();
   // A name may be `constructor`.
   return Object.hasOwn(authors, name) ? authors[name] : undefined;
 }
 
 /**
- * Who wrote something.
+ * The author of an item.
  *
  * SECURITY: a name elsewhere is not the account of that name here. Only an administrator of the
- * service says which is.
+ * service maps names to accounts.
  */
 export function toAuthor(job: ImportJob, user: ForeignUser): MappedAuthor {
   const posterId = accountOf(job, user);

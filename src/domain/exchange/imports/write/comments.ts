@@ -1,15 +1,17 @@
-import { sql, type SQL } from "drizzle-orm";
+import { and, eq, sql, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { insertSelect } from "../../../../db/insert-select.ts";
-import { timelineEntries } from "../../../../db/schema/index.ts";
+import { issues, timelineEntries } from "../../../../db/schema/index.ts";
 import type { ForeignComment } from "../../../../forges/forge.ts";
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import { reactionsOf, toAuthor } from "./authors.ts";
 import { reactionStatement } from "./issues.ts";
 import {
   field,
+  freshItem,
   freshItems,
+  isImported,
   reserveIds,
   settleItems,
   toStoredText,
@@ -22,15 +24,17 @@ import {
  * SECURITY: an issue that somebody opened here may have the number by now. Nobody elsewhere writes
  * to it.
  */
-export const importedIssue = ({ repoId }: ImportJob): SQL => sql`(
-  select i.id
-  from issues i
-  where i.repo_id = ${repoId} and i.number = ${field("number")}
-    and exists (
-      select 1 from foreign_items known
-      where known.repo_id = ${repoId} and known.kind = 'issue' and known.local_id = i.id
-    )
-)`;
+export const importedIssue = (job: ImportJob): SQL =>
+  sql`${job.ctx.db
+    .select({ id: issues.id })
+    .from(issues)
+    .where(
+      and(
+        eq(issues.repoId, job.repoId),
+        eq(issues.number, field("number")),
+        isImported(job, "issue", issues.id),
+      ),
+    )}`;
 
 /** A comment as it goes into statements. */
 export const toCommentRow = (job: ImportJob, item: ForeignComment) => ({
@@ -58,12 +62,12 @@ export function commentStatements(
   const issueId = importedIssue(job);
   const isTaken = sql`${issueId} is not null`;
   return [
-    reserveIds(job, "comment", "timeline_entries", rows, { isTaken }),
+    reserveIds(job, "comment", timelineEntries, rows, { isTaken }),
     insertSelect(
       job.ctx.db,
       timelineEntries,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId: job.repoId,
         issueId,
         kind: "comment",
@@ -76,7 +80,7 @@ export function commentStatements(
       },
       sql`${freshItems(job, "comment", rows)} order by item.key`,
     ),
-    reactionStatement(job, "comment", rows, sql`e.issue_id`, sql`e.id`),
+    reactionStatement(job, "comment", rows),
     settleItems(job, "comment", rows),
   ];
 }

@@ -1,4 +1,4 @@
-import { eq, sql, type SQL } from "drizzle-orm";
+import { and, eq, not, notExists, sql, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { eligibleUserIds } from "../../../../auth/access/people.ts";
@@ -7,21 +7,34 @@ import {
   issueAssignees,
   issueLabels,
   issues,
+  labels,
+  milestones,
   reactions,
   repositories,
+  timelineEntries,
+  users,
 } from "../../../../db/schema/index.ts";
 import type { ForeignIssue, ForeignPull } from "../../../../forges/forge.ts";
 import { PINS_MAX } from "../../../issues/issue/pin-issue.ts";
 import { toIssueTitle } from "../../../issues/issue/issue-title.ts";
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import { accountIdsOf, reactionsOf, toAuthor } from "./authors.ts";
-import { field, freshItems, localIdOf, type PageRow, reserveIds, toStoredText } from "./page.ts";
+import {
+  field,
+  freshItem,
+  freshItems,
+  isImported,
+  localIdOf,
+  type PageRow,
+  reserveIds,
+  toStoredText,
+} from "./page.ts";
 
 /** Labels and assignees of one issue that are taken. */
 const LABELS_MAX = 100;
 const ASSIGNEES_MAX = 100;
 
-/** What issues and pull requests have in common, as it goes into statements. */
+/** The row of an issue, or of the issue of a pull request, for the statements. */
 export function toIssueRow(job: ImportJob, item: ForeignIssue | ForeignPull) {
   const name = `${item.kind} ${item.number}`;
   const title = toIssueTitle(item.title.toWellFormed().replaceAll("\0", "\uFFFD"));
@@ -50,33 +63,47 @@ export function toIssueRow(job: ImportJob, item: ForeignIssue | ForeignPull) {
 }
 export type IssueRow = ReturnType<typeof toIssueRow>;
 
-/**
- * The number that an issue of the repository has already, which did not come from there: it keeps
- * the number.
- */
-const isNumberFree = (repoId: number): SQL => sql`not exists (
-  select 1 from issues i where i.repo_id = ${repoId} and i.number = ${field("number")}
-)`;
+/** The condition that no issue of the repository has the number of an item of a page. */
+const isNumberFree = ({ ctx: { db }, repoId }: ImportJob): SQL =>
+  notExists(
+    db
+      .select({ id: issues.id })
+      .from(issues)
+      .where(and(eq(issues.repoId, repoId), eq(issues.number, field("number")))),
+  );
 
-/** The condition for an item of a page whose milestone belongs to the repository. */
-const milestoneOf = (job: ImportJob): SQL => sql`(
-  select m.id
-  from milestones m
-  where m.id = ${localIdOf(job, "milestone", field("milestoneId"))} and m.repo_id = ${job.repoId}
-)`;
+/** The id of the milestone of an item of a page; null if the repository has none such. */
+export const milestoneIdOf = (job: ImportJob): SQL<number | null> =>
+  sql`${job.ctx.db
+    .select({ id: milestones.id })
+    .from(milestones)
+    .where(
+      and(
+        eq(milestones.id, localIdOf(job, "milestone", field("milestoneId"))),
+        eq(milestones.repoId, job.repoId),
+      ),
+    )}`;
 
 /**
  * The position of an item of a page among the pinned ones of its kind, if it has one that is free;
  * otherwise 0.
  */
-const freePin = ({ repoId }: ImportJob): SQL => sql`iif(
-  ${field("pinOrder")} between 1 and ${PINS_MAX} and not exists (
-    select 1 from issues i
-    where i.repo_id = ${repoId} and i.is_pull = ${field("isPull")}
-      and i.pin_order = ${field("pinOrder")}
-  ),
-  ${field("pinOrder")}, 0
-)`;
+function freePin({ ctx: { db }, repoId }: ImportJob): SQL {
+  const pinOrder = field("pinOrder");
+  const isFree = notExists(
+    db
+      .select({ id: issues.id })
+      .from(issues)
+      .where(
+        and(
+          eq(issues.repoId, repoId),
+          eq(issues.isPull, field("isPull")),
+          eq(issues.pinOrder, pinOrder),
+        ),
+      ),
+  );
+  return sql`iif(${pinOrder} between 1 and ${PINS_MAX} and ${isFree}, ${pinOrder}, 0)`;
+}
 
 /**
  * The statements that take the rows of issues or pull requests which were not taken before, with
@@ -88,12 +115,12 @@ export function issueStatements(job: ImportJob, rows: readonly IssueRow[]): Batc
   const fresh = freshItems(job, "issue", rows);
   const highest = Math.max(...rows.map(({ number }) => number));
   return [
-    reserveIds(job, "issue", "issues", rows, { isTaken: isNumberFree(repoId) }),
+    reserveIds(job, "issue", issues, rows, { isTaken: isNumberFree(job) }),
     insertSelect(
       ctx.db,
       issues,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
         number: field("number"),
         isPull: field("isPull"),
@@ -106,7 +133,7 @@ export function issueStatements(job: ImportJob, rows: readonly IssueRow[]): Batc
         isClosed: field("isClosed"),
         closedAt: field("closedAt"),
         isLocked: field("isLocked"),
-        milestoneId: milestoneOf(job),
+        milestoneId: milestoneIdOf(job),
         deadlineAt: field("deadlineAt"),
         timeEstimateSeconds: field("timeEstimateSeconds"),
         pinOrder: freePin(job),
@@ -120,7 +147,7 @@ export function issueStatements(job: ImportJob, rows: readonly IssueRow[]): Batc
       .set({ lastIssueNumber: sql`max(${repositories.lastIssueNumber}, ${highest})` })
       .where(eq(repositories.id, repoId)),
     ...belongingStatements(job, rows, fresh),
-    reactionStatement(job, "issue", rows, sql`fresh.local_id`, sql`null`),
+    reactionStatement(job, "issue", rows),
   ];
 }
 
@@ -133,34 +160,32 @@ export function belongingStatements(job: ImportJob, rows: readonly IssueRow[], f
       ctx.db,
       issueLabels,
       {
-        issueId: sql`fresh.local_id`,
-        labelId: sql`l.id`,
+        issueId: freshItem.localId,
+        labelId: labels.id,
         repoId,
         isPull: field("isPull"),
         isClosed: field("isClosed"),
       },
       sql`
         ${from}
-        join json_each(item.value, '$.labelIds') wanted
-        join foreign_items known
-          on known.repo_id = ${repoId} and known.kind = 'label' and known.foreign_id = wanted.value
-        join labels l on l.id = known.local_id and l.repo_id = ${repoId}
-        where true`,
+        join json_each(item.value, '$.labelIds') listed
+        join ${labels} on ${labels.id} = ${localIdOf(job, "label", sql`listed.value`)}
+        where ${labels.repoId} = ${repoId}`,
     ).onConflictDoNothing(),
     insertSelect(
       ctx.db,
       issueAssignees,
       {
-        issueId: sql`fresh.local_id`,
-        userId: sql`u.id`,
+        issueId: freshItem.localId,
+        userId: users.id,
         repoId,
         createdAt: field("createdAt"),
       },
       sql`
         ${from}
-        join json_each(item.value, '$.assigneeIds') wanted
-        join users u on u.id = wanted.value
-        where u.id in ${eligibleUserIds(repo.row, "read", [unit])}`,
+        join json_each(item.value, '$.assigneeIds') listed
+        join ${users} on ${users.id} = listed.value
+        where ${users.id} in ${eligibleUserIds(repo.row, "read", [unit])}`,
     ).onConflictDoNothing(),
   ];
 }
@@ -173,41 +198,40 @@ export const reactionStatement = (
     readonly reactions: readonly object[];
     readonly createdAt: number;
   })[],
-  issueId: SQL,
-  entryId: SQL,
-) =>
-  insertSelect(
+) => {
+  const isOfIssue = kind === "issue";
+  const entry = sql`join ${timelineEntries} on ${timelineEntries.id} = ${freshItem.localId}`;
+  return insertSelect(
     job.ctx.db,
     reactions,
     {
-      issueId,
-      entryId,
-      userId: sql`u.id`,
+      issueId: isOfIssue ? freshItem.localId : timelineEntries.issueId,
+      entryId: isOfIssue ? null : timelineEntries.id,
+      userId: users.id,
       content: sql`(given.value ->> 'content')`,
       createdAt: field("createdAt"),
     },
     sql`
       ${freshItems(job, kind, rows)}
       join json_each(item.value, '$.reactions') given
-      join users u on u.id = given.value ->> 'userId'
-      ${kind === "issue" ? sql`` : sql`join timeline_entries e on e.id = fresh.local_id`}
+      join ${users} on ${users.id} = given.value ->> 'userId'
+      ${isOfIssue ? sql`` : entry}
       where true
       order by item.key, given.key`,
   ).onConflictDoNothing();
+};
 
 /** Selects the numbers of a page that issues have which did not come from there. */
-export const takenNumbers = ({ ctx, repoId }: ImportJob, rows: readonly IssueRow[]) =>
-  ctx.db
+export const takenNumbers = (job: ImportJob, rows: readonly IssueRow[]) =>
+  job.ctx.db
     .select({ number: issues.number })
     .from(issues)
     .where(
-      sql`${issues.repoId} = ${repoId}
-        and ${issues.number} in (
+      and(
+        eq(issues.repoId, job.repoId),
+        sql`${issues.number} in (
           select value from json_each(${JSON.stringify(rows.map(({ number }) => number))})
-        )
-        and not exists (
-          select 1 from foreign_items known
-          where known.repo_id = ${repoId} and known.kind = 'issue'
-            and known.local_id = ${issues.id}
         )`,
+        not(isImported(job, "issue", issues.id)),
+      ),
     );

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, min, notExists, sql } from "drizzle-orm";
 
 import { insertSelect } from "../../../../db/insert-select.ts";
 import { labels, milestones } from "../../../../db/schema/index.ts";
@@ -7,6 +7,7 @@ import type { ImportJob } from "../import-job.ts";
 import {
   digestOf,
   field,
+  freshItem,
   freshItems,
   reserveIds,
   settleItems,
@@ -17,10 +18,7 @@ import {
 const NAME_LENGTH_MAX = 50;
 const TITLE_LENGTH_MAX = 255;
 
-/**
- * A label as it goes into statements. Forges don't say when one was changed: what it says stands
- * for it.
- */
+/** The row of a label for the statements. Its revision is a digest, since forges have no time. */
 export const toLabelRow = (job: ImportJob, item: ForeignLabel) => {
   const fields = {
     name: item.name.slice(0, NAME_LENGTH_MAX).toWellFormed() || "label",
@@ -38,16 +36,21 @@ export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
   const { ctx, repoId } = job;
   const rows = withoutRepeats(items);
   if (rows.length === 0) return [];
-  const present = sql`(
-    select min(l.id) from labels l where l.repo_id = ${repoId} and l.name = ${field("name")}
-  )`;
+  const present = sql`${ctx.db
+    .select({ id: min(labels.id) })
+    .from(labels)
+    .where(and(eq(labels.repoId, repoId), eq(labels.name, field("name"))))}`;
+  const isStored = ctx.db
+    .select({ id: labels.id })
+    .from(labels)
+    .where(eq(labels.id, freshItem.localId));
   return [
-    reserveIds(job, "label", "labels", rows, { present }),
+    reserveIds(job, "label", labels, rows, { present }),
     insertSelect(
       ctx.db,
       labels,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
         name: field("name"),
         color: field("color"),
@@ -59,7 +62,7 @@ export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
       },
       sql`
         ${freshItems(job, "label", rows)}
-        where not exists (select 1 from labels l where l.id = fresh.local_id)
+        where ${notExists(isStored)}
         order by item.key`,
     ),
     settleItems(job, "label", rows),
@@ -67,8 +70,8 @@ export function takeLabels(job: ImportJob, items: readonly LabelRow[]) {
 }
 
 /**
- * A milestone as it goes into statements. Its times are no part of its revision, since Gogs tells
- * none.
+ * The row of a milestone for the statements. Its revision does not include its times, since Gogs
+ * has none.
  */
 export const toMilestoneRow = (job: ImportJob, item: ForeignMilestone) => {
   const { title, description, isClosed, closedAt, deadlineAt } = item;
@@ -92,12 +95,12 @@ export function takeMilestones(job: ImportJob, items: readonly MilestoneRow[]) {
   const rows = withoutRepeats(items);
   if (rows.length === 0) return [];
   return [
-    reserveIds(job, "milestone", "milestones", rows),
+    reserveIds(job, "milestone", milestones, rows),
     insertSelect(
       ctx.db,
       milestones,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
         title: field("title"),
         description: field("description"),

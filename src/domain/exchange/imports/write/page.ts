@@ -1,4 +1,5 @@
-import { sql, type SQL } from "drizzle-orm";
+import { and, type Column, eq, exists, getTableName, sql, type SQL, type Table } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { insertSelect } from "../../../../db/insert-select.ts";
 import { type ForeignItem, foreignItems } from "../../../../db/schema/index.ts";
@@ -15,6 +16,9 @@ const FRESH = "*";
 
 /** Bytes of JSON in one statement: a bound value of D1 has 2 MB at most. */
 const PAGE_BYTES_MAX = 600_000;
+
+/** The stored item of a row of a page, in the statements of `freshItems`. */
+export const freshItem = alias(foreignItems, "fresh");
 
 /** The rows of a page in a statement, as `item`. */
 export const rowsOf = (rows: readonly object[]): SQL =>
@@ -39,10 +43,7 @@ export function inParts<T extends object>(rows: readonly T[]): T[][] {
   return parts;
 }
 
-/**
- * A short digest of what an item says, by which its changes are noticed; no protection against
- * anybody.
- */
+/** A short digest that detects changes of an item. It is not cryptographic. */
 export function digestOf(text: string): string {
   let hash = 0;
   for (const char of text) hash = (Math.imul(hash, 31) + (char.codePointAt(0) ?? 0)) | 0;
@@ -66,24 +67,27 @@ export function toStoredText(job: ImportJob, text: string, name: string): string
  * Reserves ids for the items of a page that were not taken before. Their rows are found as
  * `freshItems` until `settleItems`.
  *
- * @param table   The SQL name of the table that they go into.
+ * @param table   The table of their rows.
  * @param isTaken Further condition over `item`.
- * @param present SQL for the id of a row that is there already, and is taken for the item; null for
+ * @param present SQL for the id of a row that exists already and stands for the item; null for
  *   none.
  */
 export function reserveIds(
-  { ctx: { db }, repoId }: ImportJob,
+  job: ImportJob,
   kind: ForeignItem["kind"],
-  table: string,
+  table: Table,
   rows: readonly PageRow[],
   { isTaken = sql`1`, present = sql`null` }: { isTaken?: SQL; present?: SQL } = {},
 ) {
-  const last = sql`coalesce((select seq from sqlite_sequence where name = ${table}), 0)`;
+  // Text, since the table is SQLite's own and has no schema.
+  const last = sql`coalesce(
+    (select seq from sqlite_sequence where name = ${getTableName(table)}), 0
+  )`;
   return insertSelect(
-    db,
+    job.ctx.db,
     foreignItems,
     {
-      repoId,
+      repoId: job.repoId,
       kind,
       foreignId: field("foreignId"),
       localId: sql`coalesce(${present}, ${last} + row_number() over (order by item.key))`,
@@ -91,18 +95,13 @@ export function reserveIds(
     },
     sql`
       from ${rowsOf(rows)}
-      where not exists (
-        select 1
-        from foreign_items known
-        where known.repo_id = ${repoId} and known.kind = ${kind}
-          and known.foreign_id = ${field("foreignId")}
-      ) and ${isTaken}`,
+      where ${localIdOf(job, kind, field("foreignId"))} is null and ${isTaken}`,
   ).onConflictDoNothing();
 }
 
 /**
  * The clauses `from … join …` over the items of a page that the batch reserves, as `item` and
- * `fresh`.
+ * `freshItem`.
  */
 export const freshItems = (
   { repoId }: ImportJob,
@@ -110,20 +109,44 @@ export const freshItems = (
   rows: readonly PageRow[],
 ): SQL => sql`
   from ${rowsOf(rows)}
-  join foreign_items fresh
-    on fresh.repo_id = ${repoId} and fresh.kind = ${kind}
-      and fresh.foreign_id = ${field("foreignId")} and fresh.revision = ${FRESH}`;
+  join ${foreignItems} ${freshItem}
+    on ${and(isFreshItem(repoId, kind), eq(freshItem.revision, FRESH))}`;
+
+/** The condition that `freshItem` is the stored item of `item`. */
+export const isFreshItem = (repoId: number, kind: ForeignItem["kind"]) =>
+  and(
+    eq(freshItem.repoId, repoId),
+    eq(freshItem.kind, kind),
+    eq(freshItem.foreignId, field("foreignId")),
+  );
+
+const others = alias(foreignItems, "others");
 
 /** The id here of another item, whose id elsewhere is `foreignId`; null if it was not taken. */
 export const localIdOf = (
-  { repoId }: ImportJob,
+  { ctx: { db }, repoId }: ImportJob,
   kind: ForeignItem["kind"],
   foreignId: SQL,
-): SQL => sql`(
-  select other.local_id
-  from foreign_items other
-  where other.repo_id = ${repoId} and other.kind = ${kind} and other.foreign_id = ${foreignId}
-)`;
+): SQL =>
+  sql`${db
+    .select({ id: others.localId })
+    .from(others)
+    .where(
+      and(eq(others.repoId, repoId), eq(others.kind, kind), eq(others.foreignId, foreignId)),
+    )}`;
+
+/** The condition that a row here was imported. */
+export const isImported = (
+  { ctx: { db }, repoId }: ImportJob,
+  kind: ForeignItem["kind"],
+  localId: Column,
+): SQL =>
+  exists(
+    db
+      .select({ id: others.localId })
+      .from(others)
+      .where(and(eq(others.repoId, repoId), eq(others.kind, kind), eq(others.localId, localId))),
+  );
 
 /** The statement that ends the taking of a page's items. */
 export const settleItems = (
@@ -136,9 +159,12 @@ export const settleItems = (
     .set({ revision: field("revision") })
     .from(rowsOf(rows))
     .where(
-      sql`${foreignItems.repoId} = ${repoId} and ${foreignItems.kind} = ${kind}
-        and ${foreignItems.foreignId} = ${field("foreignId")}
-        and (${foreignItems.revision} = ${FRESH} or ${row.wishes.since !== undefined})`,
+      and(
+        eq(foreignItems.repoId, repoId),
+        eq(foreignItems.kind, kind),
+        eq(foreignItems.foreignId, field("foreignId")),
+        row.options.since === undefined ? eq(foreignItems.revision, FRESH) : undefined,
+      ),
     );
 
 /** The first of the items with each number, which two issues of a forge never share. */

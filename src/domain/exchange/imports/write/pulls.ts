@@ -11,12 +11,12 @@ import { findRef, type RepositorySnapshot } from "../../../code/git/open-snapsho
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import { accountOf } from "./authors.ts";
 import { issueStatements, toIssueRow } from "./issues.ts";
-import { field, freshItems, settleItems } from "./page.ts";
+import { field, freshItem, freshItems, settleItems } from "./page.ts";
 
 const OID = /^[0-9a-f]{40}$/;
 const BRANCH_LENGTH_MAX = 500;
 
-/** What a pull request has besides an issue, as it goes into statements. */
+/** The columns of a pull request besides its issue, for the statements. */
 export interface PullColumns {
   readonly flow: PullFlow;
   readonly headBranch: string;
@@ -36,12 +36,12 @@ export interface PullColumns {
 const toOid = (text: string): string => (OID.test(text) ? text : "");
 
 /**
- * What is stored of a pull request's commits and branches, by what the repository has.
+ * The commits and branches of a pull request, as far as the repository has them.
  *
- * A head from another repository is no branch here: it is called `owner:branch`, which no branch
- * can be, so that no push to a branch of the same name moves it. The repository of the base is the
- * project itself: its address does not tell the name where the forge is below a path of its host,
- * or the project was renamed.
+ * A head from another repository is no branch here: it is named `owner:branch`, which no branch can
+ * be, so that no push to a branch of the same name moves it. The repository of the base is the
+ * project itself: the name can't be read from its address if the forge is below a path of its host,
+ * or if the project was renamed.
  */
 export function toPullColumns(
   job: ImportJob,
@@ -82,7 +82,7 @@ export function toPullColumns(
         : found === undefined
           ? known
           : graph.oid(found),
-    // Whoever pushes to the base pushes to this head anyway.
+    // Writers of the base repository can push to this head anyway.
     allowMaintainerEdit: isOwn && item.allowMaintainerEdit,
     mergedAt: item.mergedAt,
     mergerId: item.merger === null ? null : (accountOf(job, item.merger) ?? null),
@@ -114,7 +114,7 @@ export function takePulls(job: ImportJob, rows: readonly PullRow[]): BatchItem<"
       ctx.db,
       pulls,
       {
-        issueId: sql`fresh.local_id`,
+        issueId: freshItem.localId,
         repoId,
         flow: field("flow"),
         // Heads of other repositories, and of those that are gone, are kept in this one.
@@ -138,8 +138,7 @@ export function takePulls(job: ImportJob, rows: readonly PullRow[]): BatchItem<"
 }
 
 /**
- * The statements that store the values of the branches of pull requests: pushes keep them in step
- * from then on.
+ * The statements that store the tips of the branches of pull requests; pushes update them later.
  */
 const tipStatements = (job: ImportJob, rows: readonly PullRow[]) => {
   const tips = rows.flatMap((row) => [

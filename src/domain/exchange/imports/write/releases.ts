@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { and, eq, notExists, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { insertSelect } from "../../../../db/insert-select.ts";
@@ -9,6 +9,7 @@ import { toAuthor } from "./authors.ts";
 import {
   digestOf,
   field,
+  freshItem,
   freshItems,
   reserveIds,
   settleItems,
@@ -40,7 +41,7 @@ export const toReleaseRow = (job: ImportJob, item: ForeignRelease) => {
 };
 export type ReleaseRow = ReturnType<typeof toReleaseRow>;
 
-/** Forges don't say when a release was changed: what it says stands for it. */
+/** A digest, since forges have no time of a release's last change. */
 const revisionOf = ({ title, body, isDraft, isPrerelease }: ForeignRelease): string =>
   digestOf(`${title}\0${body}\0${isDraft}\0${isPrerelease}`);
 
@@ -53,17 +54,19 @@ export function releaseStatements(
   const rows = withoutRepeats([...byTag.values()]);
   if (rows.length === 0) return [];
   const { ctx, repoId } = job;
-  const isTaken = sql`not exists (
-    select 1 from releases r
-    where r.repo_id = ${repoId} and r.lower_tag_name = ${field("lowerTagName")}
-  )`;
+  const isTaken = notExists(
+    ctx.db
+      .select({ id: releases.id })
+      .from(releases)
+      .where(and(eq(releases.repoId, repoId), eq(releases.lowerTagName, field("lowerTagName")))),
+  );
   return [
-    reserveIds(job, "release", "releases", rows, { isTaken }),
+    reserveIds(job, "release", releases, rows, { isTaken }),
     insertSelect(
       ctx.db,
       releases,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
         tagName: field("tagName"),
         lowerTagName: field("lowerTagName"),

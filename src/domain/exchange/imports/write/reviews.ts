@@ -1,8 +1,8 @@
-import { sql } from "drizzle-orm";
+import { and, eq, exists, notExists, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { insertSelect } from "../../../../db/insert-select.ts";
-import { codeComments, reviews, timelineEntries } from "../../../../db/schema/index.ts";
+import { codeComments, pulls, reviews, timelineEntries } from "../../../../db/schema/index.ts";
 import type { ForeignCodeComment, ForeignReview } from "../../../../forges/forge.ts";
 import { type ImportJob, type MappedAuthor, presentUserId } from "../import-job.ts";
 import { accountOf, reactionsOf, toAuthor } from "./authors.ts";
@@ -10,6 +10,7 @@ import { importedIssue } from "./comments.ts";
 import { reactionStatement } from "./issues.ts";
 import {
   field,
+  freshItem,
   freshItems,
   localIdOf,
   reserveIds,
@@ -119,38 +120,41 @@ export function reviewStatements(
 ): BatchItem<"sqlite">[] {
   if (rows.length === 0) return [];
   const { ctx, repoId } = job;
-  // Of a number that is an issue here, whatever the other side says of it, there are no reviews.
-  const issueId = sql`(
-    select reviewed.issue_id from pulls reviewed where reviewed.issue_id = ${importedIssue(job)}
-  )`;
-  const isTaken = sql`${issueId} is not null and (
-    ${field("state")} <> 'request_review' or not exists (
-      select 1 from reviews asked
-      where asked.issue_id = ${issueId} and asked.state = 'request_review'
-        and asked.reviewer_id = ${field("reviewerId")}
-    )
-  )`;
+  const { db } = ctx;
+  const isRequest = eq(reviews.state, "request_review");
+  // Reviews are skipped if the number is an issue here.
+  const ofPull = eq(pulls.issueId, importedIssue(job));
+  const issueId = sql`${db.select({ id: pulls.issueId }).from(pulls).where(ofPull)}`;
+  const headOid = db.select({ oid: pulls.headOid }).from(pulls).where(ofPull);
+  const sameRequest = db
+    .select({ id: reviews.id })
+    .from(reviews)
+    .where(
+      and(
+        eq(reviews.issueId, issueId),
+        eq(reviews.state, "request_review"),
+        eq(reviews.reviewerId, field("reviewerId")),
+      ),
+    );
+  const isTaken = sql`${issueId} is not null
+    and (${field("state")} <> 'request_review' or ${notExists(sameRequest)})`;
   return [
-    reserveIds(job, "review", "reviews", rows, { isTaken }),
+    reserveIds(job, "review", reviews, rows, { isTaken }),
     insertSelect(
-      ctx.db,
+      db,
       reviews,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
         issueId,
         state: field("state"),
         reviewerId: presentUserId(field("reviewerId")),
         originalAuthor: field("originalAuthor"),
         originalAuthorId: field("originalAuthorId"),
-        // SECURITY: whether a review counts here is for the rules here, and none stands for an
-        // account's vote unless an administrator of the service says whose it is.
+        // SECURITY: the rules here decide whether a review counts, and a review counts as an
+        // account's vote only if an administrator of the service mapped its author.
         isOfficial: sql`(${field("isOfficial")} and ${field("reviewerId")} is not null)`,
-        isStale: sql`(
-          ${field("commitOid")} <> '' and ${field("commitOid")} <> (
-            select p.head_oid from pulls p where p.issue_id = ${issueId}
-          )
-        )`,
+        isStale: sql`(${field("commitOid")} <> '' and ${field("commitOid")} <> ${headOid})`,
         isDismissed: field("isDismissed"),
         body: field("body"),
         commitOid: field("commitOid"),
@@ -160,25 +164,25 @@ export function reviewStatements(
       sql`${freshItems(job, "review", rows)} order by item.key`,
     ).onConflictDoNothing(),
     insertSelect(
-      ctx.db,
+      db,
       timelineEntries,
       {
         repoId,
-        issueId: sql`r.issue_id`,
-        kind: sql`iif(r.state = 'request_review', 'review_request', 'review')`,
-        // A request tells who was asked; who asked is not known.
-        posterId: sql`iif(r.state = 'request_review', null, r.reviewer_id)`,
-        assigneeId: sql`iif(r.state = 'request_review', r.reviewer_id, null)`,
-        originalAuthor: sql`r.original_author`,
-        originalAuthorId: sql`r.original_author_id`,
-        body: sql`iif(r.state = 'request_review', '', r.body)`,
-        reviewId: sql`r.id`,
-        createdAt: sql`r.created_at`,
-        updatedAt: sql`r.created_at`,
+        issueId: reviews.issueId,
+        kind: sql`iif(${isRequest}, 'review_request', 'review')`,
+        // A request names the reviewer; who requested the review is unknown.
+        posterId: sql`iif(${isRequest}, null, ${reviews.reviewerId})`,
+        assigneeId: sql`iif(${isRequest}, ${reviews.reviewerId}, null)`,
+        originalAuthor: reviews.originalAuthor,
+        originalAuthorId: reviews.originalAuthorId,
+        body: sql`iif(${isRequest}, '', ${reviews.body})`,
+        reviewId: reviews.id,
+        createdAt: reviews.createdAt,
+        updatedAt: reviews.createdAt,
       },
       sql`
         ${freshItems(job, "review", rows)}
-        join reviews r on r.id = fresh.local_id
+        join ${reviews} on ${reviews.id} = ${freshItem.localId}
         order by item.key`,
     ),
     settleItems(job, "review", rows),
@@ -192,75 +196,83 @@ export function codeCommentStatements(
 ): BatchItem<"sqlite">[] {
   if (rows.length === 0) return [];
   const { ctx, repoId } = job;
+  const { db } = ctx;
   const authorOf = (name: keyof MappedAuthor) => sql`(item.value -> 'author' ->> ${name})`;
   const placeOf = (name: keyof CodeRow["place"]) => sql`(item.value -> 'place' ->> ${name})`;
   const reviewId = localIdOf(job, "review", field("reviewId"));
-  const isTaken = sql`exists (select 1 from reviews r where r.id = ${reviewId})`;
+  const isTaken = exists(
+    db.select({ id: reviews.id }).from(reviews).where(eq(reviews.id, reviewId)),
+  );
   const first = localIdOf(job, "review_comment", field("answersId"));
+  const earlierRootId = db
+    .select({ id: codeComments.rootId })
+    .from(codeComments)
+    .where(eq(codeComments.entryId, first));
+  const earlierId = db
+    .select({ id: timelineEntries.id })
+    .from(timelineEntries)
+    .where(eq(timelineEntries.id, first));
   const doerId = presentUserId(sql`${ctx.actor.user?.id ?? 0}`);
   const isResolved = sql`(${field("isResolved")} and ${field("answersId")} = '')`;
   return [
-    reserveIds(job, "review_comment", "timeline_entries", rows, { isTaken }),
+    reserveIds(job, "review_comment", timelineEntries, rows, { isTaken }),
     insertSelect(
-      ctx.db,
+      db,
       timelineEntries,
       {
-        id: sql`fresh.local_id`,
+        id: freshItem.localId,
         repoId,
-        issueId: sql`r.issue_id`,
+        issueId: reviews.issueId,
         kind: "code",
         posterId: presentUserId(authorOf("posterId")),
         originalAuthor: authorOf("originalAuthor"),
         originalAuthorId: authorOf("originalAuthorId"),
         body: field("body"),
-        reviewId: sql`r.id`,
+        reviewId: reviews.id,
         createdAt: field("createdAt"),
         updatedAt: field("updatedAt"),
       },
       sql`
         ${freshItems(job, "review_comment", rows)}
-        join reviews r on r.id = ${reviewId}
+        join ${reviews} on ${reviews.id} = ${reviewId}
         order by item.key`,
     ),
     insertSelect(
-      ctx.db,
+      db,
       codeComments,
       {
-        entryId: sql`fresh.local_id`,
-        reviewId: sql`r.id`,
-        issueId: sql`r.issue_id`,
+        entryId: freshItem.localId,
+        reviewId: reviews.id,
+        issueId: reviews.issueId,
         // The first one of its conversation, also where that answers another one of an earlier
         // page.
-        rootId: sql`coalesce(
-          (select earlier.root_id from code_comments earlier where earlier.entry_id = ${first}),
-          (select e.id from timeline_entries e where e.id = ${first})
-        )`,
+        rootId: sql`coalesce(${earlierRootId}, ${earlierId})`,
         path: field("path"),
         line: placeOf("line"),
         startLine: placeOf("startLine"),
         isOldSide: field("isOldSide"),
         commitOid: sql`case
           when ${placeOf("isOutdated")} then ${placeOf("commitOid")}
-          when ${field("isOldSide")} then p.merge_base_oid
-          else p.head_oid
+          when ${field("isOldSide")} then ${pulls.mergeBaseOid}
+          else ${pulls.headOid}
         end`,
         originalCommitOid: sql`iif(
-          ${placeOf("originalCommitOid")} = '', p.head_oid, ${placeOf("originalCommitOid")}
+          ${placeOf("originalCommitOid")} = '', ${pulls.headOid}, ${placeOf("originalCommitOid")}
         )`,
         originalLine: placeOf("originalLine"),
         diffHunk: field("diffHunk"),
         isOutdated: placeOf("isOutdated"),
-        // Who resolved it is not known: the account stands for it that took it over.
+        // The resolver is unknown: the account that imports stands for it.
         resolverId: sql`iif(${isResolved}, ${doerId}, null)`,
         resolvedAt: sql`iif(${isResolved}, ${field("resolvedAt")}, null)`,
       },
       sql`
         ${freshItems(job, "review_comment", rows)}
-        join reviews r on r.id = ${reviewId}
-        join pulls p on p.issue_id = r.issue_id
+        join ${reviews} on ${reviews.id} = ${reviewId}
+        join ${pulls} on ${pulls.issueId} = ${reviews.issueId}
         order by item.key`,
     ),
-    reactionStatement(job, "review_comment", rows, sql`e.issue_id`, sql`e.id`),
+    reactionStatement(job, "review_comment", rows),
     settleItems(job, "review_comment", rows),
   ];
 }

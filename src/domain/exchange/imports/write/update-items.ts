@@ -1,7 +1,9 @@
-import { sql } from "drizzle-orm";
+import { and, ne, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import {
+  type ForeignItem,
+  foreignItems,
   issueAssignees,
   issueLabels,
   issues,
@@ -11,28 +13,25 @@ import {
   releases,
   timelineEntries,
 } from "../../../../db/schema/index.ts";
-import type { ForeignItem } from "../../../../db/schema/index.ts";
-import type { SQL } from "drizzle-orm";
 import { type ImportJob, presentUserId } from "../import-job.ts";
 import type { CommentRow } from "./comments.ts";
-import { belongingStatements, type IssueRow } from "./issues.ts";
+import { belongingStatements, type IssueRow, milestoneIdOf } from "./issues.ts";
 import type { LabelRow, MilestoneRow } from "./labels.ts";
-import { field, localIdOf, type PageRow, rowsOf } from "./page.ts";
+import { field, freshItem, isFreshItem, type PageRow, rowsOf } from "./page.ts";
 import type { PullRow } from "./pulls.ts";
 import type { ReleaseRow } from "./releases.ts";
 
 type Statements = BatchItem<"sqlite">[];
 
 /**
- * Whether items that were taken before are brought in step: only where they are read-only here, as
- * in a mirror. An import that is repeated takes what is new, and leaves alone what people here may
- * have changed.
+ * Whether the import updates items that it imported before. Only an import of a mirror does, where
+ * items are read-only. Other imports add new items only, since people may have edited the others.
  */
-const isInStep = ({ row }: ImportJob): boolean => row.wishes.since !== undefined;
+const isUpdating = ({ row }: ImportJob): boolean => row.options.since !== undefined;
 
 /**
  * The clauses over the items of a page that were taken before and have changed there since, as
- * `item` and `fresh`.
+ * `item` and `freshItem`.
  */
 const changedItems = (
   { repoId }: ImportJob,
@@ -40,17 +39,18 @@ const changedItems = (
   rows: readonly PageRow[],
 ): SQL => sql`
   from ${rowsOf(rows)}
-  join foreign_items fresh
-    on fresh.repo_id = ${repoId} and fresh.kind = ${kind}
-      and fresh.foreign_id = ${field("foreignId")} and fresh.revision <> ${field("revision")}`;
+  join ${foreignItems} ${freshItem}
+    on ${and(isFreshItem(repoId, kind), ne(freshItem.revision, field("revision")))}`;
 
 /** The same as a table expression of an `update … from`. */
 const changedTable = (job: ImportJob, kind: ForeignItem["kind"], rows: readonly PageRow[]) =>
-  sql`(select item.value as value, fresh.local_id as id ${changedItems(job, kind, rows)}) item`;
+  sql`(
+    select item.value as value, ${freshItem.localId} as id ${changedItems(job, kind, rows)}
+  ) item`;
 
-/** The statements that bring labels in step. They precede those that take the page. */
+/** The statements that update labels. They precede those that insert the page. */
 export function labelUpdates(job: ImportJob, rows: readonly LabelRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   const { now } = job.ctx;
   return [
     job.ctx.db
@@ -70,9 +70,9 @@ export function labelUpdates(job: ImportJob, rows: readonly LabelRow[]): Stateme
   ];
 }
 
-/** The statements that bring milestones in step. They precede those that take the page. */
+/** The statements that update milestones. They precede those that insert the page. */
 export function milestoneUpdates(job: ImportJob, rows: readonly MilestoneRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   return [
     job.ctx.db
       .update(milestones)
@@ -90,15 +90,15 @@ export function milestoneUpdates(job: ImportJob, rows: readonly MilestoneRow[]):
 }
 
 /**
- * The statements that bring issues, and pull requests as issues, in step. They precede those that
- * take the page.
+ * The statements that update issues, and the issues of pull requests. They precede those that
+ * insert the page.
  */
 export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   const { ctx, repoId } = job;
   const changed = changedItems(job, "issue", rows);
   const isChanged = (issueId: unknown): SQL =>
-    sql`${issueId} in (select fresh.local_id ${changed})`;
+    sql`${issueId} in (select ${freshItem.localId} ${changed})`;
   return [
     ctx.db.delete(issueLabels).where(isChanged(issueLabels.issueId)),
     ctx.db.delete(issueAssignees).where(isChanged(issueAssignees.issueId)),
@@ -112,11 +112,7 @@ export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Stateme
         isClosed: field("isClosed"),
         closedAt: field("closedAt"),
         isLocked: field("isLocked"),
-        milestoneId: sql`(
-          select m.id from milestones m
-          where m.id = ${localIdOf(job, "milestone", field("milestoneId"))}
-            and m.repo_id = ${repoId}
-        )`,
+        milestoneId: milestoneIdOf(job),
         deadlineAt: field("deadlineAt"),
         updatedAt: field("updatedAt"),
       })
@@ -126,9 +122,9 @@ export function issueUpdates(job: ImportJob, rows: readonly IssueRow[]): Stateme
   ];
 }
 
-/** The statements that bring pull requests in step. */
+/** The statements that update pull requests. */
 export function pullUpdates(job: ImportJob, rows: readonly PullRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   return [
     ...issueUpdates(job, rows),
     job.ctx.db
@@ -148,9 +144,9 @@ export function pullUpdates(job: ImportJob, rows: readonly PullRow[]): Statement
   ];
 }
 
-/** The statements that bring comments in step. */
+/** The statements that update comments. */
 export function commentUpdates(job: ImportJob, rows: readonly CommentRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   return [
     job.ctx.db
       .update(timelineEntries)
@@ -164,9 +160,9 @@ export function commentUpdates(job: ImportJob, rows: readonly CommentRow[]): Sta
   ];
 }
 
-/** The statements that bring releases in step. */
+/** The statements that update releases. */
 export function releaseUpdates(job: ImportJob, rows: readonly ReleaseRow[]): Statements {
-  if (!isInStep(job) || rows.length === 0) return [];
+  if (!isUpdating(job) || rows.length === 0) return [];
   return [
     job.ctx.db
       .update(releases)

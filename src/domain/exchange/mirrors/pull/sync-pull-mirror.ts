@@ -48,15 +48,16 @@ const PULL_MIRRORS: MirrorKind<PullMirror> = {
 };
 
 /**
- * Brings the git data of a repository that is a mirror in step with its remote. @returns The mirror
- * if it is in step now.
+ * Synchronizes the git data of a pull mirror with its remote.
+ *
+ * @returns The mirror if it is synchronized.
  */
 export const syncPullMirror = (
   ctx: Ctx,
   repoId: number,
 ): Promise<OpenMirror<PullMirror> | undefined> => syncMirror(ctx, PULL_MIRRORS, repoId);
 
-/** What the repository's record says of its mirror. */
+/** The fields of the repository's record about its mirror. */
 const toShown = (
   { intervalSeconds, parts }: PullMirror,
   { syncedAt, failingSince, lastError, dueAt, state }: MirrorHealth,

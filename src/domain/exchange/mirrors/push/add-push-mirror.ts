@@ -40,7 +40,7 @@ const MIRRORS_MAX = 100;
 export async function addPushMirror(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: NewPushMirror,
+  input: NewPushMirror,
 ): Promise<PushMirror> {
   requireMirrors(ctx);
   requireNotArchived(repo);
@@ -52,9 +52,9 @@ export async function addPushMirror(
     );
   }
   const approver = requireMirrorApprover(ctx);
-  const interval = readMirrorInterval(wanted.interval, config.mirrors);
+  const interval = readMirrorInterval(input.interval, config.mirrors);
   if (typeof interval === "object") throw new Failure("malformed", interval.reason);
-  const address = await checkMirrorAddress(ctx, wanted.address, wanted);
+  const address = await checkMirrorAddress(ctx, input.address, input);
   const { id: repoId, ownerId } = repo.row;
   const remoteName = `remote_mirror_${crypto.randomUUID().replaceAll("-", "").slice(0, 10)}`;
   const isWithinLimit = sql`(
@@ -72,7 +72,7 @@ export async function addPushMirror(
           sealedPassword: await sealMirrorPassword(ctx, address.password),
           approverId: approver.id,
           intervalSeconds: interval,
-          syncsOnCommit: wanted.syncsOnCommit,
+          syncsOnCommit: input.syncsOnCommit,
           dueAt: interval > 0 ? now : null,
           createdAt: now,
         })

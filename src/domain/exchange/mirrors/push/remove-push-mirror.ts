@@ -10,7 +10,7 @@ import { requireNotArchived } from "../../../issues/issue/require-issue-access.t
 import { requireMirrors } from "../require-mirrors.ts";
 
 /**
- * Removes a push mirror. What was pushed stays on the remote.
+ * Removes a push mirror. Pushed data stays on the remote.
  *
  * @throws Failure `not_found` if the repository has none of this name; `malformed` where mirrors
  * are switched off; `locked` in an archived repository.

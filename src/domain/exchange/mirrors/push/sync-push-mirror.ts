@@ -23,7 +23,7 @@ const PUSH_MIRRORS: MirrorKind<PushMirror> = {
   toJob: (mirrorId) => ({ kind: "push-mirror", mirrorId }),
 };
 
-/** Brings the remote of a push mirror in step with its repository. */
+/** Synchronizes the remote of a push mirror with its repository. */
 export const syncPushMirror = (ctx: Ctx, mirrorId: number): Promise<unknown> =>
   syncMirror(ctx, PUSH_MIRRORS, mirrorId);
 

@@ -6,7 +6,7 @@ import type { DueDelivery } from "./due-delivery.ts";
 import { type HookLease, isBackingOff } from "./hook-lease.ts";
 import { type HookWork, type Stored, storeAttempts } from "./store-attempts.ts";
 
-/** How long the result of an attempt waits for those of others, in milliseconds. */
+/** How long the result of an attempt waits for other results, in milliseconds. */
 const WAIT_MS = 40;
 /** Attempts, or characters of them, that are stored without waiting for others. */
 const WAITING_MAX = 50;
@@ -16,7 +16,7 @@ const FAILURES_MAX = 20;
 /** The longest delay of a queue message, in seconds. */
 const DELAY_SECONDS_MAX = 43_200;
 
-/** Whoever waits until the attempts of a hook so far are stored. */
+/** A run that waits until the attempts of a hook so far are stored. */
 interface Waiter {
   /** Whether the hook is to be released, unless more deliveries are due. */
   readonly isRelease: boolean;
@@ -25,8 +25,8 @@ interface Waiter {
 }
 
 /**
- * Stores the results of a run's attempts: those of all hooks that end within a short time in one
- * batch. Nothing waits once all hooks do.
+ * Stores the results of a run's attempts. Results of all hooks that end within a short time are one
+ * batch, which is stored at once when all hooks wait for it.
  */
 export class AttemptRecorder {
   readonly #run: DeliveryRun;

@@ -97,7 +97,7 @@ function failureOf(outcome: AttemptOutcome, timeoutMs: number): string {
     case "timeout":
       return `no answer within ${timeoutMs / 1000} s`;
     case "silent":
-      return "not sent: there is nothing to tell a chat of this";
+      return "not sent: there is no chat message for this event";
     case "broken":
       return "not sent: the service failed";
     case "blocked":

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Database } from "../../../../db/db.ts";
 import type { Params } from "../../../../db/prepared.ts";
@@ -39,12 +40,14 @@ export const hasDue = (now: SQL): SQL => sql`exists (
     and ${hookDeliveries.nextAttemptAt} <= ${now}
 )`;
 
+const due = alias(hookDeliveries, "due");
+
 /** The ids of the first due deliveries of the hook of the current row. */
 const firstDue = ({ now, ofHookMax }: Params<DueRange>): SQL => sql`
-  select d.id
-  from ${hookDeliveries} d
-  where d.hook_id = ${hooks.id} and d.status = 'pending' and d.next_attempt_at <= ${now}
-  order by d.id
+  select ${due.id}
+  from ${hookDeliveries} ${due}
+  where ${due.hookId} = ${hooks.id} and ${due.status} = 'pending' and ${due.nextAttemptAt} <= ${now}
+  order by ${due.id}
   limit ${ofHookMax}`;
 
 /** Any number of hooks is one bound value: a statement binds at most 100. */
@@ -73,23 +76,24 @@ export function selectDue(db: Database, range: Params<DueRange>) {
     .orderBy(asc(hookDeliveries.id));
 }
 
-/** Selects the payloads of what `selectDue` selects, each once. */
+/** Selects the payloads of the deliveries that `selectDue` selects, each once. */
 export function selectDuePayloads(db: Database, range: Params<DueRange>) {
-  const wanted = sql`
-    select d.webhook_event_id
+  const { id, event, payload } = webhookEvents;
+  const dueIds = sql`
+    select ${hookDeliveries.webhookEventId}
     from ${hooks}
-    join ${hookDeliveries} d on d.id in (${firstDue(range)})
+    join ${hookDeliveries} on ${hookDeliveries.id} in (${firstDue(range)})
     where ${isLeased(range)}`;
   const first = sql`
     select sized.id
     from (
-      select w.id, sum(length(w.payload)) over (order by w.id) - length(w.payload) as size_before
-      from ${webhookEvents} w
-      where w.id in (${wanted})
-        and w.id not in ${range.knownIds}
+      select
+        ${id},
+        sum(length(${payload})) over (order by ${id}) - length(${payload}) as size_before
+      from ${webhookEvents}
+      where ${id} in (${dueIds}) and ${id} not in ${range.knownIds}
     ) sized
     where sized.size_before <= ${PAYLOADS_SIZE_MAX}`;
-  const { id, event, payload } = webhookEvents;
   return db
     .select({ id, event, payload, size: sql<number>`length(${payload})`.as("size") })
     .from(webhookEvents)

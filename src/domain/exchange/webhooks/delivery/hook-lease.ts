@@ -1,6 +1,7 @@
 import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import type { Database } from "../../../../db/db.ts";
 import { type Params, prepareAll } from "../../../../db/prepared.ts";
 import { hookDeliveries, hooks, type Hook } from "../../../../db/schema/index.ts";
@@ -50,7 +51,7 @@ export interface HookLease {
 const UNSENT = {
   paused: "not sent: the webhook is paused, because its deliveries failed for too long",
   inactive: "not sent: the webhook is not active",
-  unapproved: "not sent: whoever set the webhook up may not administer its place any more",
+  unapproved: "not sent: the creator of the webhook may no longer administer its owner",
 } as const;
 
 /** Whether a hook receives deliveries other than tests and redeliveries. */
@@ -62,7 +63,7 @@ export const isBackingOff = ({ backoffUntil }: Hook, now: number): boolean =>
 /** Hooks that the caller has leased. */
 interface LeasedHooks {
   readonly hookIds: readonly number[];
-  /** Of the lease. */
+  /** The token of the lease. */
   readonly token: number;
   /** In milliseconds. */
   readonly now: number;
@@ -118,7 +119,13 @@ export async function acquireLeases(
   const token = now + LEASE_MS;
   const ofHookMax = ofHookMaxFor(hookIds.length);
   const range = { hookIds, token, now, ofHookMax, knownIds: [] };
-  const [leased, , due, payloads] = await db.batch(leaseAndSelectDue(db, range));
+  const [lease, giveUp, select, selectPayloads] = leaseAndSelectDue(db, range);
+  const { leased, due, payloads } = await batch(db, {
+    leased: lease,
+    givenUp: giveUp,
+    due: select,
+    payloads: selectPayloads,
+  });
   const ofHook = Map.groupBy(due, ({ hookId }) => hookId);
   const opened = leased.map((hook) => ({
     lease: { read: hook, hook, token, unstored: [], isProven: false, hasRetries: false },

@@ -1,6 +1,7 @@
 import { and, count, desc, eq, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { type Params, prepare } from "../../../../db/prepared.ts";
 import {
   webhookEvents,
@@ -70,15 +71,15 @@ export async function listDeliveries(
   { size, offset }: Slice,
 ): Promise<Listed<DeliveryEntry>> {
   const listed = { hookId, status: filter.status, event: filter.event };
-  const [[hook], items, [counted]] = await db.batch([
-    selectIdOfHook(db, { hookId, owner: hookOwnerArgument(hookOwner) }),
-    deliveriesOfHook(db, { ...listed, size, offset }),
-    deliveryCount(db, listed),
-  ]);
-  if (!hook) throw notFound();
+  const { found, items, counts } = await batch(db, {
+    found: selectIdOfHook(db, { hookId, owner: hookOwnerArgument(hookOwner) }),
+    items: deliveriesOfHook(db, { ...listed, size, offset }),
+    counts: deliveryCount(db, listed),
+  });
+  if (found.length === 0) throw notFound();
   return {
     items: items.map(({ eventId, ...delivery }) => ({ delivery, eventId })),
-    total: counted?.total ?? 0,
+    total: counts[0]?.total ?? 0,
   };
 }
 
@@ -91,16 +92,16 @@ export const selectIdOfHook = prepare(
       .where(and(eq(hooks.id, p.hookId), isHookOf(p.owner))),
 );
 
-type Wanted = DeliveryFilter & { hookId: number };
+type HookDeliveryFilter = DeliveryFilter & { hookId: number };
 
-const isListed = ({ hookId, status, event }: Params<Wanted>) =>
+const isListed = ({ hookId, status, event }: Params<HookDeliveryFilter>) =>
   and(
     eq(hookDeliveries.hookId, hookId),
     status && eq(hookDeliveries.status, status),
     event && eq(hookDeliveries.event, event),
   );
 
-const deliveriesOfHook = prepare((db, p: Params<Wanted & Slice>) =>
+const deliveriesOfHook = prepare((db, p: Params<HookDeliveryFilter & Slice>) =>
   db
     .select({ ...DELIVERY_COLUMNS, eventId: webhookEvents.eventId })
     .from(hookDeliveries)
@@ -111,7 +112,7 @@ const deliveriesOfHook = prepare((db, p: Params<Wanted & Slice>) =>
     .offset(p.offset),
 );
 
-const deliveryCount = prepare((db, p: Params<Wanted>) =>
+const deliveryCount = prepare((db, p: Params<HookDeliveryFilter>) =>
   db
     .select({ total: count().as("total") })
     .from(hookDeliveries)
@@ -121,5 +122,5 @@ const deliveryCount = prepare((db, p: Params<Wanted>) =>
 /**
  * Ids of webhook events and of their deliveries rise together; each of the two orders has an index.
  */
-const newestFirst = ({ status, event }: Params<Wanted>): SQL =>
+const newestFirst = ({ status, event }: Params<HookDeliveryFilter>): SQL =>
   desc(status || event ? hookDeliveries.id : hookDeliveries.webhookEventId);

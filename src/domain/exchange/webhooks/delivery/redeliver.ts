@@ -1,6 +1,7 @@
 import { and, count, desc, eq, gte, gt, inArray, lte, not, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { hookDeliveries, hooks, type HookDelivery } from "../../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../../events/record.ts";
 import { conflict, notFound } from "../../../../lib/failure.ts";
@@ -67,9 +68,9 @@ export async function redeliverFailed(
     eq(hookDeliveries.status, "failed"),
     gte(hookDeliveries.createdAt, since),
   );
-  const [[hook], [counted]] = await db.batch([
-    selectIdOfHook(db, { hookId, owner: hookOwnerArgument(hookOwner) }),
-    db
+  const { found, counts } = await batch(db, {
+    found: selectIdOfHook(db, { hookId, owner: hookOwnerArgument(hookOwner) }),
+    counts: db
       .select({ total: count().as("total") })
       .from(
         db
@@ -80,9 +81,9 @@ export async function redeliverFailed(
           .limit(countMax)
           .as("failed"),
       ),
-  ]);
-  if (!hook) throw notFound();
-  const total = counted?.total ?? 0;
+  });
+  if (found.length === 0) throw notFound();
+  const total = counts[0]?.total ?? 0;
   if (total === 0) return 0;
   const requeue = () =>
     db
@@ -101,10 +102,13 @@ export async function redeliverFailed(
         ),
       );
   const more = Array.from({ length: Math.ceil(total / REQUEUED_AT_ONCE) - 1 }, requeue);
-  const results = await db.batch([requeue(), ...recordRedelivery(ctx, hookOwner, hookId), ...more]);
+  const { first, rest } = await batch(db, {
+    first: requeue(),
+    records: recordRedelivery(ctx, hookOwner, hookId),
+    rest: more,
+  });
   ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
-  const [first, , , ...rest] = results as D1Result[];
-  return [first, ...rest].reduce((sum, result) => sum + (result?.meta.changes ?? 0), 0);
+  return [first, ...rest].reduce((sum, { meta }) => sum + meta.changes, 0);
 }
 
 /** The columns of a delivery that starts over. */

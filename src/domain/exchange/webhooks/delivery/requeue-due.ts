@@ -1,6 +1,7 @@
 import { and, asc, eq, isNull, lte, or, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { events, hookDeliveries, hooks } from "../../../../db/schema/index.ts";
 
 /** Hooks requeued by one run of the schedule; the next run continues. */
@@ -11,18 +12,18 @@ const HOOKS_MAX = 1000;
  * their first messages were lost or their consumer was interrupted.
  */
 export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise<void> {
-  const [undispatched, pending, due] = await db.batch([
-    db
+  const { undispatched, pending, due } = await batch(db, {
+    undispatched: db
       .select({ id: events.id })
       .from(events)
       .where(and(sql`${events.dispatchAt} is not null`, lte(events.dispatchAt, now)))
       .limit(1),
-    db
+    pending: db
       .select({ id: events.id })
       .from(events)
       .where(and(sql`${events.consequencesAt} is not null`, lte(events.consequencesAt, now)))
       .limit(1),
-    db
+    due: db
       .selectDistinct({ hookId: hookDeliveries.hookId })
       .from(hookDeliveries)
       .innerJoin(hooks, eq(hooks.id, hookDeliveries.hookId))
@@ -35,7 +36,7 @@ export async function requeueDue({ db, now, config, eventQueues }: Ctx): Promise
       )
       .orderBy(asc(hookDeliveries.hookId))
       .limit(HOOKS_MAX),
-  ]);
+  });
   if (undispatched.length + pending.length > 0) await eventQueues.dispatchSoon();
   if (due.length > 0 && !config.areWebhooksDisabled)
     await eventQueues.deliverSoon(due.map(({ hookId }) => hookId));

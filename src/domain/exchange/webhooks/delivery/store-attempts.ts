@@ -1,7 +1,8 @@
 import { and, eq, gte, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
-import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
+import { qualified } from "../../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../../db/prepared.ts";
 import { hookDeliveries, hooks, repositories, type Hook } from "../../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../../events/record.ts";
@@ -37,7 +38,7 @@ const STORED_COLUMNS = [
 /** Characters of one bound value: D1 accepts at most 2 MB. */
 const VALUE_SIZE_MAX = 500_000;
 
-/** What is stored of a leased hook. */
+/** The attempts of a leased hook that are stored. */
 export interface HookWork {
   readonly hookId: number;
   /** The token of the lease: nothing is stored if the lease was lost. */
@@ -57,7 +58,7 @@ type StoredWork =
   /** The lease was lost, or the hook was deleted. */
   | { readonly kind: "lost" };
 
-/** What was stored, and the new token of the leases that are held. */
+/** The result of `storeAttempts`, with the new token of the held leases. */
 export interface Stored {
   readonly token: number;
   readonly payloads: readonly PayloadRow[];
@@ -94,31 +95,28 @@ export async function storeAttempts(
   const ofHookMax = ofHookMaxFor(releasingIds.length);
   const range = { hookIds: releasingIds, token, now, ofHookMax, knownIds };
 
-  const results = await db.batch([
+  const ifReleasing = <T>(statement: T): T[] => (releasing.length > 0 ? [statement] : []);
+  const [selectDueRows, selectPayloads] = selectDueWithPayloads(db, range);
+  const { released, held, due, payloads } = await batch(db, {
     // Renews the leases first: the other statements have an effect only on hooks with the new
     // token.
-    updateHooks(db, { rows: formatChanges(works), token }),
-    ...chunksOf(works.flatMap(({ records }) => records.map((each) => each.deliveryJson))).map(
+    renewed: updateHooks(db, { rows: formatChanges(works), token }),
+    stored: chunksOf(works.flatMap(({ records }) => records.map((each) => each.deliveryJson))).map(
       (rows) => updateDeliveries(db, { rows: `[${rows.join(",")}]`, token }),
     ),
-    ...pausing.flatMap(({ before }) => pause(ctx, before, token, now)),
-    ...(unsendableIds.length > 0 ? [giveUp(db, { hookIds: unsendableIds, token, now })] : []),
-    ...(releasing.length > 0
-      ? [releaseLeases(db, { hookIds: releasingIds, alwaysIds, token, now })]
-      : []),
-    selectHeld(db, { ids, token }),
-    ...(releasing.length > 0 ? selectDueWithPayloads(db, range) : []),
-  ] as readonly BatchItem<"sqlite">[] as [BatchItem<"sqlite">]);
-
-  const read = results.slice(releasing.length > 0 ? -4 : -1) as unknown[];
-  const released = (releasing.length > 0 ? read.shift() : []) as ReleasedHook[];
-  const [held, due = [], payloads = []] = read as [Hook[], DueDelivery[]?, PayloadRow[]?];
-  const releasedById = new Map(released.map((hook) => [hook.id, hook]));
+    paused: pausing.flatMap(({ before }) => pause(ctx, before, token, now)),
+    givenUp: unsendableIds.length > 0 ? [giveUp(db, { hookIds: unsendableIds, token, now })] : [],
+    released: ifReleasing(releaseLeases(db, { hookIds: releasingIds, alwaysIds, token, now })),
+    held: selectHeld(db, { ids, token }),
+    due: ifReleasing(selectDueRows),
+    payloads: ifReleasing(selectPayloads),
+  });
+  const releasedById = new Map(released.flat().map((hook) => [hook.id, hook]));
   const heldById = new Map(held.map((hook) => [hook.id, hook]));
-  const dueOfHook = Map.groupBy(due, ({ hookId }) => hookId);
+  const dueOfHook = Map.groupBy(due.flat(), ({ hookId }) => hookId);
   return {
     token,
-    payloads,
+    payloads: payloads.flat(),
     of: (hookId) => {
       const done = releasedById.get(hookId);
       if (done) {
@@ -256,8 +254,6 @@ function eventOwnerOf({ repoId, ownerId }: Hook) {
   return { ownerId: owner, repoId };
 }
 
-type ReleasedHook = Pick<Hook, "id" | "backoffUntil"> & { nextAt: number | null };
-
 /** Which leases are released. */
 interface Release extends Pick<DueRange, "hookIds" | "token" | "now"> {
   /** Hooks that are released even if deliveries are due. */
@@ -266,11 +262,12 @@ interface Release extends Pick<DueRange, "hookIds" | "token" | "now"> {
 
 /** Releases leases on hooks without due deliveries or that back off. */
 const releaseLeases = prepare((db, { hookIds, alwaysIds, token, now }: Params<Release>) => {
-  const nextAt = sql<number | null>`(
-    select min(d.next_attempt_at)
-    from ${hookDeliveries} d
-    where d.hook_id = "hooks"."id" and d.next_attempt_at is not null
-  )`;
+  const { nextAttemptAt, hookId } = hookDeliveries;
+  const nextAt = qualified<number | null>(sql`(
+    select min(${nextAttemptAt})
+    from ${hookDeliveries}
+    where ${hookId} = ${hooks.id} and ${nextAttemptAt} is not null
+  )`);
   return db
     .update(hooks)
     .set({ leasedUntil: null })

@@ -1,6 +1,7 @@
 import { and, asc, inArray, lt, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { webhookEvents, hookDeliveries } from "../../../../db/schema/index.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -31,8 +32,8 @@ export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
     select 1 from ${hookDeliveries} where ${hookDeliveries.webhookEventId} = ${webhookEvents.id}
   )`;
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const [deliveries, deletedEvents] = await db.batch([
-      db
+    const deleted = await batch(db, {
+      deliveries: db
         .delete(hookDeliveries)
         .where(
           inArray(
@@ -44,10 +45,10 @@ export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
               .limit(DELIVERIES_AT_ONCE),
           ),
         ),
-      db
+      events: db
         .delete(webhookEvents)
         .where(and(inArray(webhookEvents.id, outdated), sql`not ${hasDeliveries}`)),
-    ]);
-    if (deliveries.meta.changes + deletedEvents.meta.changes === 0) return;
+    });
+    if (deleted.deliveries.meta.changes + deleted.events.meta.changes === 0) return;
   }
 }

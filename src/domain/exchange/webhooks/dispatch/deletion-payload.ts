@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 
 import { ANONYMOUS } from "../../../../auth/actor.ts";
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { issues, OWNER_PERMISSION } from "../../../../db/schema/index.ts";
 import {
   toCommentPayload,
@@ -62,10 +63,10 @@ async function readPull(
 ): Promise<PullContext> {
   const ctx: Ctx = { ...callerCtx, actor: ANONYMOUS };
   const isThis = eq(issues.id, id);
-  const [rows, heads] = await ctx.db.batch([
-    selectPulls(ctx.db).where(isThis),
-    selectHeadRepositories(ctx, repo.row.id, sql`${id}`),
-  ]);
+  const { rows, heads } = await batch(ctx.db, {
+    rows: selectPulls(ctx.db).where(isThis),
+    heads: selectHeadRepositories(ctx, repo.row.id, sql`${id}`),
+  });
   const pull = toOnePull(ctx, repo, rows, heads);
   if (!pull) throw notFound("issue does not exist");
   return pull;

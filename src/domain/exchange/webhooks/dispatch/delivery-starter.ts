@@ -1,8 +1,8 @@
 import type { EventQueues } from "../../../../storage/event-queues.ts";
 
 /**
- * How long hooks wait for those of the next events, in milliseconds: the consumer then leases them
- * all at once.
+ * How long hooks wait for the hooks of the next events, in milliseconds: the consumer then leases
+ * all of them at once.
  */
 const WAIT_MS = 100;
 

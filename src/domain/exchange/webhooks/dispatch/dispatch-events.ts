@@ -1,6 +1,7 @@
 import { sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { insertSelect } from "../../../../db/insert-select.ts";
 import { type Params, prepare } from "../../../../db/prepared.ts";
 import {
@@ -89,7 +90,7 @@ export async function dispatchEvents(ctx: Ctx): Promise<void> {
   if (budget.isExhausted) await ctx.eventQueues.dispatchSoon();
 }
 
-/** What the events of one call share. */
+/** The values that the events of one call share. */
 interface DispatchWork {
   readonly ctx: Ctx;
   readonly budget: WorkBudget;
@@ -119,7 +120,7 @@ const takeDue = prepare((db, p: Params<{ now: number; areHooksOn: boolean }>) =>
       dispatchAttempts: sql`${events.dispatchAttempts} + 1`,
       payload: payloadUnless(hasHooks),
     })
-    .where(isDueInOrder("dispatch_at", p.now))
+    .where(isDueInOrder("dispatchAt", p.now))
     .returning();
 });
 
@@ -161,7 +162,7 @@ async function dispatchLeased(work: DispatchWork, rows: readonly EventRow[]): Pr
     return [];
   }
   // Events recorded meanwhile were blocked by these leases, and no other call takes them.
-  const [, , next] = await ctx.db.batch([...updates, acquireLease(ctx, budget)]);
+  const { next } = await batch(ctx.db, { updates, next: acquireLease(ctx, budget) });
   return next;
 }
 
@@ -295,10 +296,10 @@ async function dispatchEvent(
     }
   }
   budget.consume(1);
-  const [, , marked] = await db.batch([
-    ...insertDeliveries(ctx, budget, row, texts, deliveries),
-    markDispatched(ctx, [row]),
-  ]);
+  const { marked } = await batch(db, {
+    inserts: insertDeliveries(ctx, budget, row, texts, deliveries),
+    marked: markDispatched(ctx, [row]),
+  });
   // The lease expired during the dispatch, so another call dispatches the event.
   if (marked.meta.changes === 0) log("dispatch:lease-lost", { eventId: row.id });
   starter.start(hookIds);
@@ -327,7 +328,7 @@ function insertDeliveries(
   budget.consume(2);
   const { id, dispatchAt } = row;
   const isLeased = sql`exists (
-    select 1 from ${events} where id = ${id} and dispatch_at = ${dispatchAt}
+    select 1 from ${events} where ${events.id} = ${id} and ${events.dispatchAt} = ${dispatchAt}
   )`;
   return [
     insertSelect(
@@ -348,20 +349,21 @@ function insertDeliveries(
       db,
       hookDeliveries,
       {
-        hookId: sql`h.id`,
-        webhookEventId: sql`a.id`,
-        uuid: sql`d.value ->> 'uuid'`,
-        event: sql`a.event`,
+        hookId: hooks.id,
+        webhookEventId: webhookEvents.id,
+        uuid: sql`item.value ->> 'uuid'`,
+        event: webhookEvents.event,
         nextAttemptAt: now,
         createdAt: now,
         updatedAt: now,
       },
       sql`
-        from json_each(${JSON.stringify(deliveries)}) d
-        join ${webhookEvents} a on a.event_id = ${id} and a.part = d.value ->> 'part'
-        join ${hooks} h on h.id = d.value ->> 'hookId'
+        from json_each(${JSON.stringify(deliveries)}) item
+        join ${webhookEvents}
+          on ${webhookEvents.eventId} = ${id} and ${webhookEvents.part} = item.value ->> 'part'
+        join ${hooks} on ${hooks.id} = item.value ->> 'hookId'
         where ${isLeased}
-        order by d.key`,
+        order by item.key`,
     ).onConflictDoNothing(),
   ] as const;
 }
@@ -421,7 +423,7 @@ async function postpone(ctx: Ctx, budget: WorkBudget, row: EventRow): Promise<vo
 const toLeased = (rows: readonly EventRow[]): string =>
   JSON.stringify(rows.map(({ id, dispatchAt }) => ({ id, dispatchAt })));
 
-/** The condition for those of the given events that no other call has leased since. */
+/** The condition for the given events that no other call has leased since. */
 const areStillLeased = (leased: SQL): SQL => sql`(${events.id}, ${events.dispatchAt}) in (
   select value ->> 'id', value ->> 'dispatchAt' from json_each(${leased})
 )`;

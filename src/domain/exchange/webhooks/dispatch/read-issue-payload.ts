@@ -1,5 +1,6 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 
+import { batch } from "../../../../db/batch.ts";
 import type { Database } from "../../../../db/db.ts";
 import { issues, labels, timelineEntries, type Label } from "../../../../db/schema/index.ts";
 import {
@@ -30,12 +31,12 @@ export type IssueSubject = Awaited<ReturnType<typeof readIssueSubject>>;
  */
 export async function readIssueSubject(db: Database, change: IssueChange | CommentChange) {
   const { repoId, issueId } = change;
-  const [[issue], [comment], named] = await db.batch([
-    selectIssues(db).where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
-    selectComments(db).where(isChangedComment(change)),
-    selectChangedLabels(db, "changes" in change ? change : {}),
-  ]);
-  return { issue, comment, labels: named };
+  const read = await batch(db, {
+    issues: selectIssues(db).where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
+    comments: selectComments(db).where(isChangedComment(change)),
+    labels: selectChangedLabels(db, "changes" in change ? change : {}),
+  });
+  return { issue: read.issues[0], comment: read.comments[0], labels: read.labels };
 }
 
 /** The condition for the comment of a change. */

@@ -3,6 +3,7 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 import { isUnitOn } from "../../../../auth/access/unit-switches.ts";
 import { ANONYMOUS } from "../../../../auth/actor.ts";
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { columnsOf } from "../../../../db/db.ts";
 import {
   commitStatuses,
@@ -101,14 +102,14 @@ export async function openPayloadSource(
   const change = webhookEvents.find((each) => "issueId" in each);
   const readingIssue = change && isOfIssue(change) ? readIssueSubject(db, change) : undefined;
   const readingPull = change && !isOfIssue(change) ? readPullSubject(ctx, change) : undefined;
-  const readingRest = db.batch([
-    db
+  const readingRest = batch(db, {
+    repositories: db
       .select({ repo: columnsOf(repositories, "r"), owner: columnsOf(users, "o") })
       .from(repositories)
       .innerJoin(users, eq(users.id, repositories.ownerId))
       .where(inArray(repositories.id, [...new Set(repoIds)])),
-    db.select().from(users).where(eq(users.id, actorId)),
-    db
+    senders: db.select().from(users).where(eq(users.id, actorId)),
+    statuses: db
       .select()
       .from(commitStatuses)
       .where(
@@ -118,36 +119,32 @@ export async function openPayloadSource(
           eq(commitStatuses.number, statusEvent?.number ?? 0),
         ),
       ),
-    selectReleases(db).where(
+    releases: selectReleases(db).where(
       and(
         eq(releases.id, releaseEvent?.releaseId ?? 0),
         eq(releases.repoId, releaseEvent?.repoId ?? 0),
       ),
     ),
-    db
+    accounts: db
       .select()
       .from(users)
       .where(sql`${users.id} in (select value from json_each(${JSON.stringify(accountIds)}))`),
-  ]);
-  const [[found, [sender], [status], [release], accounts], issue, pull] = await Promise.all([
-    readingRest,
-    readingIssue,
-    readingPull,
-  ]);
+  });
+  const [found, issue, pull] = await Promise.all([readingRest, readingIssue, readingPull]);
   let snapshot: Promise<RepositorySnapshot> | undefined;
   return {
     ctx,
-    sender,
-    status,
-    release,
+    sender: found.senders[0],
+    status: found.statuses[0],
+    release: found.releases[0],
     issue,
     pull,
     find: (repoId) => {
-      const row = found.find(({ repo }) => repo.id === repoId);
+      const row = found.repositories.find(({ repo }) => repo.id === repoId);
       // Hooks are set up by administrators of the repository.
       return row && { row: row.repo, owner: row.owner, permission: OWNER_PERMISSION };
     },
-    findAccount: (id) => accounts.find((each) => each.id === id),
+    findAccount: (id) => found.accounts.find((each) => each.id === id),
     open: (repo) => (snapshot ??= openSnapshot(ctx, repo)),
   };
 }

@@ -2,6 +2,7 @@ import { and, eq, inArray, sql } from "drizzle-orm";
 
 import { selectTeams } from "../../../../auth/access/teams.ts";
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { columnsOf } from "../../../../db/db.ts";
 import { issues, reviews, timelineEntries, users } from "../../../../db/schema/index.ts";
 import type { CommentChange } from "../../../../events/webhooks/payloads/issue-change.ts";
@@ -31,11 +32,11 @@ export async function readPullSubject(ctx: Ctx, change: Change) {
   const commentId = "commentId" in change ? change.commentId : 0;
   const asked = "asked" in change ? change.asked : undefined;
   const reviewId = "reviewId" in change ? change.reviewId : 0;
-  const [rows, heads, [comment], named, [user], [team], [review]] = await db.batch([
-    selectPulls(db).where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
-    selectHeadRepositories(ctx, repoId, sql`${issueId}`),
+  const { comments, accounts, teams, found, ...subject } = await batch(db, {
+    rows: selectPulls(db).where(and(eq(issues.id, issueId), eq(issues.repoId, repoId))),
+    heads: selectHeadRepositories(ctx, repoId, sql`${issueId}`),
     // SECURITY: nobody but its author knows of a pending review.
-    selectComments(db).where(
+    comments: selectComments(db).where(
       and(
         eq(timelineEntries.id, commentId),
         eq(timelineEntries.issueId, issueId),
@@ -43,13 +44,13 @@ export async function readPullSubject(ctx: Ctx, change: Change) {
         isEntrySubmitted,
       ),
     ),
-    selectChangedLabels(db, "changes" in change ? change : {}),
-    db
+    labels: selectChangedLabels(db, "changes" in change ? change : {}),
+    accounts: db
       .select()
       .from(users)
       .where(eq(users.id, asked?.userId ?? 0)),
-    selectTeams(db, sql`${asked?.teamId ?? 0}`),
-    db
+    teams: selectTeams(db, sql`${asked?.teamId ?? 0}`),
+    found: db
       .select({ body: reviews.body, reviewer: columnsOf(users, "r") })
       .from(reviews)
       .leftJoin(users, eq(users.id, reviews.reviewerId))
@@ -60,8 +61,12 @@ export async function readPullSubject(ctx: Ctx, change: Change) {
           sql`${reviews.state} <> 'pending'`,
         ),
       ),
-  ]);
-  return { rows, heads, comment, labels: named, user, team, review };
+  });
+  const [comment] = comments;
+  const [user] = accounts;
+  const [team] = teams;
+  const [review] = found;
+  return { ...subject, comment, user, team, review };
 }
 
 /** @returns Undefined if the pull request, the comment or the review was deleted since. */

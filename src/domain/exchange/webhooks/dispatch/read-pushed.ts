@@ -66,11 +66,11 @@ async function listPushed(
     };
   }
   const range = { tips: [tip], excluded: [from] };
-  const isWanted = findWanted(graph, range);
+  const isInRange = findWanted(graph, range);
   const nodes: Node[] = [];
-  for (const node of walkByTime(graph, range.tips, isWanted)) {
+  for (const node of walkByTime(graph, range.tips, isInRange)) {
     nodes.push(node);
     if (nodes.length === LISTED_COMMITS_MAX) break;
   }
-  return { nodes, total: countWalk(graph, range.tips, isWanted) };
+  return { nodes, total: countWalk(graph, range.tips, isInRange) };
 }

@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 
 import { ANONYMOUS } from "../../../../auth/actor.ts";
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { insertSelect } from "../../../../db/insert-select.ts";
 import {
   webhookEvents,
@@ -68,11 +69,11 @@ export async function testHook(
     head: commit,
   });
   const isRequestedHook = and(eq(hooks.id, hookId), belongsTo(hookOwner));
-  const [[hook], reset] = await db.batch([
-    db.select({ id: hooks.id }).from(hooks).where(isRequestedHook),
+  const { matching, reset } = await batch(db, {
+    matching: db.select({ id: hooks.id }).from(hooks).where(isRequestedHook),
     // A requested test does not wait for the backoff. The statements that follow depend on this
     // update.
-    db
+    reset: db
       .update(hooks)
       .set({ backoffUntil: null })
       .where(
@@ -81,7 +82,7 @@ export async function testHook(
           sql`exists (select 1 from json_each(${hooks.events}) where value = 'push')`,
         ),
       ),
-    recordIfChanged(ctx, {
+    event: recordIfChanged(ctx, {
       type: "hook.tested",
       repoId: row.id,
       ownerId: row.ownerId,
@@ -89,7 +90,7 @@ export async function testHook(
       ref,
       commitOid,
     }),
-    insertSelect(
+    webhookEvent: insertSelect(
       db,
       webhookEvents,
       {
@@ -102,7 +103,7 @@ export async function testHook(
       },
       sql`where changes() > 0`,
     ),
-    insertSelect(
+    delivery: insertSelect(
       db,
       hookDeliveries,
       {
@@ -117,8 +118,8 @@ export async function testHook(
       },
       sql`where changes() > 0`,
     ),
-  ]);
-  if (!hook) throw notFound();
+  });
+  if (matching.length === 0) throw notFound();
   if (reset.meta.changes > 0) ctx.defer(ctx.eventQueues.deliverSoon([hookId]));
 }
 

@@ -41,10 +41,10 @@ const TOO_MANY = (limit: number): string => `no more than ${limit} webhooks may 
  * has as many hooks as the configuration allows, `forbidden` if the caller's credential cannot read
  * everything that the hook would deliver.
  */
-export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook): Promise<Hook> {
+export async function createHook(ctx: Ctx, hookOwner: HookOwner, input: NewHook): Promise<Hook> {
   const approver = requireApprover(ctx.actor, hookOwner);
-  const type = toHookType(wanted.type);
-  const { url, contentType, ...columns } = await toColumns(ctx, type, wanted);
+  const type = toHookType(input.type);
+  const { url, contentType, ...columns } = await toColumns(ctx, type, input);
   if (url === undefined) throw invalid("Missing config option: url");
   if (contentType === undefined) throw invalid("Missing config option: content_type");
   if (type === "slack" && columns.chat?.channel === undefined) {
@@ -60,7 +60,7 @@ export async function createHook(ctx: Ctx, hookOwner: HookOwner, wanted: NewHook
     type,
     url,
     contentType,
-    level: hookOwner.level === "site" ? (wanted.siteLevel ?? "default") : hookOwner.level,
+    level: hookOwner.level === "site" ? (input.siteLevel ?? "default") : hookOwner.level,
     repoId: hookOwner.level === "repository" ? hookOwner.repo.id : null,
     ownerId: "owner" in hookOwner ? hookOwner.owner.id : null,
     approverId: approver.id,

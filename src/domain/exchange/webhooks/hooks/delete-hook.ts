@@ -1,6 +1,7 @@
 import { and, eq, inArray, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { hookDeliveries, hooks } from "../../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../../events/record.ts";
 import { conflict, notFound } from "../../../../lib/failure.ts";
@@ -47,23 +48,23 @@ export async function deleteHook(
     .where(inArray(hookDeliveries.hookId, db.select({ id: hooks.id }).from(hooks).where(isIt)))
     .limit(atOnce);
   for (let round = 0; round <= ROUNDS_MAX; round++) {
-    const [deleted, , , remaining] = await db.batch([
-      db.delete(hooks).where(and(isIt, isSmall)).returning({ id: hooks.id }),
-      recordIfChanged(ctx, { type: "hook.deleted", ...eventOwner(hookOwner), hookId: id }),
-      recordAuditIfChanged(ctx, {
+    const { deleted, remaining } = await batch(db, {
+      deleted: db.delete(hooks).where(and(isIt, isSmall)).returning({ id: hooks.id }),
+      event: recordIfChanged(ctx, { type: "hook.deleted", ...eventOwner(hookOwner), hookId: id }),
+      audit: recordAuditIfChanged(ctx, {
         kind: "hook.deleted",
         ...eventOwner(hookOwner),
         target: String(id),
       }),
       // The remaining statements have an effect only if the hook still exists, because it has too
       // many deliveries. A run that is delivering to it loses its lease.
-      db
+      remaining: db
         .update(hooks)
         .set({ isActive: false, leasedUntil: now + CLOSED_MS, updatedAt: now })
         .where(isIt)
         .returning({ id: hooks.id }),
-      db.delete(hookDeliveries).where(inArray(hookDeliveries.id, batchOfDeliveries)),
-    ]);
+      deliveries: db.delete(hookDeliveries).where(inArray(hookDeliveries.id, batchOfDeliveries)),
+    });
     if (deleted.length > 0) return;
     if (remaining.length === 0) throw notFound();
   }

@@ -29,7 +29,7 @@ export async function editHook(
   const columns = await toColumns(ctx, hook.type, options, hook.chat);
   const isElsewhere =
     columns.url !== undefined && new URL(columns.url).origin !== new URL(hook.url).origin;
-  const wanted = {
+  const edit = {
     // SECURITY: a new origin must not receive the authorization header that was stored for the old
     // one. No response contains the stored header.
     ...(isElsewhere && { authorization: null }),
@@ -40,12 +40,12 @@ export async function editHook(
     // A copy of a default hook is approved by the service; an edit makes the caller its approver.
     approverId: approver.id,
   };
-  const changed = Object.keys(differing(hook, wanted)).toSorted();
+  const changed = Object.keys(differing(hook, edit)).toSorted();
   if (changed.length === 0) return hook;
   const [edited] = await ctx.db.batch([
     ctx.db
       .update(hooks)
-      .set({ ...wanted, updatedAt: ctx.now })
+      .set({ ...edit, updatedAt: ctx.now })
       // The update applies only to the URL that was validated: a concurrent edit may have changed
       // it.
       .where(and(eq(hooks.id, id), belongsTo(hookOwner), eq(hooks.url, hook.url)))

@@ -68,7 +68,7 @@ export async function findHooks(
 const distinct = <Value>(values: readonly (Value | undefined)[]): Value[] =>
   [...new Set(values)].filter((value) => value !== undefined);
 
-/** What the triggers of one call name, all together. */
+/** The names and ids in the triggers of one call. */
 interface Triggered {
   readonly eventNames: readonly string[];
   readonly repoIds: readonly number[];
@@ -79,7 +79,7 @@ interface Triggered {
 /** Selects the hooks that may match, and the owners of repositories whose triggers name none. */
 const hooksAndOwners = prepareAll((db, p: Params<Triggered>) => {
   const { id, level, repoId, ownerId, type, branchFilter, createdAt } = hooks;
-  const isWanted = sql`exists (
+  const isSubscribed = sql`exists (
     select 1 from json_each(${hooks.events}) where value in ${p.eventNames}
   )`;
   const isOwnerHook = sql`${ownerId} in (
@@ -97,7 +97,7 @@ const hooksAndOwners = prepareAll((db, p: Params<Triggered>) => {
         and(
           eq(hooks.isActive, true),
           isNull(hooks.pausedAt),
-          isWanted,
+          isSubscribed,
           or(sql`${repoId} in ${p.repoIds}`, isOwnerHook, eq(level, "system")),
           isApproved,
         ),

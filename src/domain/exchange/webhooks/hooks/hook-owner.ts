@@ -3,7 +3,7 @@ import { and, eq, inArray, type SQL } from "drizzle-orm";
 import type { Params } from "../../../../db/prepared.ts";
 import { hooks, type HookLevel, type Repository, type User } from "../../../../db/schema/index.ts";
 
-/** What a hook belongs to. Hooks are always looked up together with their owner. */
+/** The owner of a hook. Hooks are always looked up together with their owner. */
 export type HookOwner =
   | { readonly level: "repository"; readonly repo: Repository }
   | { readonly level: "organization" | "user"; readonly owner: User }

@@ -1,6 +1,7 @@
 import { and, asc, count, inArray } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { type Params, prepare } from "../../../../db/prepared.ts";
 import { hooks, type Hook, type HookLevel } from "../../../../db/schema/index.ts";
 import type { Listed, Slice } from "../../../slice.ts";
@@ -23,26 +24,26 @@ export async function listHooks(
   levels?: readonly HookLevel[],
 ): Promise<Listed<Hook>> {
   const listed = { owner: hookOwnerArgument(hookOwner), levels };
-  const [items, [counted]] = await db.batch([
-    hooksOfOwner(db, { ...listed, size, offset }),
-    hookCount(db, listed),
-  ]);
-  return { items, total: counted?.total ?? 0 };
+  const { items, counts } = await batch(db, {
+    items: hooksOfOwner(db, { ...listed, size, offset }),
+    counts: hookCount(db, listed),
+  });
+  return { items, total: counts[0]?.total ?? 0 };
 }
 
-interface Wanted {
+interface HookFilter {
   readonly owner: HookOwnerArgument;
   readonly levels: readonly HookLevel[] | undefined;
 }
 
-const isListed = ({ owner, levels }: Params<Wanted>) =>
+const isListed = ({ owner, levels }: Params<HookFilter>) =>
   and(isHookOf(owner), levels && inArray(hooks.level, levels));
 
-const hooksOfOwner = prepare((db, p: Params<Wanted & Slice>) =>
+const hooksOfOwner = prepare((db, p: Params<HookFilter & Slice>) =>
   db.select().from(hooks).where(isListed(p)).orderBy(asc(hooks.id)).limit(p.size).offset(p.offset),
 );
 
-const hookCount = prepare((db, p: Params<Wanted>) =>
+const hookCount = prepare((db, p: Params<HookFilter>) =>
   db
     .select({ total: count().as("total") })
     .from(hooks)

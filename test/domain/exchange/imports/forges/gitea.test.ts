@@ -121,7 +121,7 @@ it("takes a project of Gitea over, field by field", async () => {
   }
 
   const releases = await list("/releases");
-  // Drafts are told to those who may write.
+  // Drafts are visible to writers only.
   const published = sample.releases.filter(({ draft }) => draft !== true);
   expect(releases).toHaveLength(published.length);
   for (const each of published) {

@@ -135,9 +135,9 @@ it("takes a project of GitHub over, field by field", async () => {
     APPROVED: "APPROVED",
     CHANGES_REQUESTED: "REQUEST_CHANGES",
   };
-  const told = reviews.filter(({ state }) => state !== "REQUEST_REVIEW");
+  const answered = reviews.filter(({ state }) => state !== "REQUEST_REVIEW");
   // A comment from before there were reviews has one of its own.
-  expect(told.map(pick("state", "body", "dismissed", "submitted_at", "commit_id"))).toEqual([
+  expect(answered.map(pick("state", "body", "dismissed", "submitted_at", "commit_id"))).toEqual([
     {
       state: "COMMENT",
       body: "",
@@ -161,7 +161,7 @@ it("takes a project of GitHub over, field by field", async () => {
     "Review of #5 by the team core was asked for: teams are not taken over.",
   );
   const onCode = [];
-  for (const { id } of told) onCode.push(...(await get(`/pulls/5/reviews/${id}/comments`)));
+  for (const { id } of answered) onCode.push(...(await get(`/pulls/5/reviews/${id}/comments`)));
   const visible = (sample.reviewComments[5] ?? []).filter(({ id }) => id !== 4006);
   expect(onCode).toHaveLength(visible.length);
   for (const each of visible) {

@@ -57,7 +57,7 @@ it("takes a project of Gogs over, field by field", async () => {
       body: bodyOf(each),
       ...pick("state", "created_at", "updated_at")(each),
       ...author(each),
-      // The API does not tell them.
+      // The API lacks them.
       is_locked: false,
       due_date: null,
       closed_at: each["state"] === "closed" ? each["updated_at"] : null,

@@ -64,7 +64,7 @@ it.each(sampleOf(LIMITS, 2, "rate limits"))(
 const findAnswers = (importId: number) =>
   db.select().from(importAnswers).where(eq(importAnswers.importId, importId));
 
-it("tells a wait of hours, and can be cancelled meanwhile", async () => {
+it("shows a wait of hours, and can be cancelled meanwhile", async () => {
   let waits = 0;
   const { row } = await importGitea({ perWindow: 5 }, async (waiting, { path, owner }) => {
     if (++waits !== 5) return;
@@ -72,9 +72,9 @@ it("tells a wait of hours, and can be cancelled meanwhile", async () => {
       (await call("GET", `${path}/migration`, { as: owner })).body,
       (await call("GET", path, { as: owner })).body.migration,
     ];
-    const [told, onRecord] = await stateOf();
-    expect(told).toMatchObject({ state: "waiting", stage: "issues", last_error: LIMITED });
-    const waitSeconds = (Date.parse(told.next_attempt_at) - Date.now()) / 1000;
+    const [shown, onRecord] = await stateOf();
+    expect(shown).toMatchObject({ state: "waiting", stage: "issues", last_error: LIMITED });
+    const waitSeconds = (Date.parse(shown.next_attempt_at) - Date.now()) / 1000;
     expect(waitSeconds).toBeGreaterThan(WINDOW_SECONDS - 60);
     expect(waitSeconds).toBeLessThan(WINDOW_SECONDS + 60);
     expect(onRecord).toBe("waiting");

@@ -158,7 +158,7 @@ describe("a delivery", () => {
     expect(await deliveryOf(hook)).toMatchObject({
       status: "succeeded",
       responseStatus: null,
-      failure: "not sent: there is nothing to tell a chat of this",
+      failure: "not sent: there is no chat message for this event",
     });
     expect((await hookAfter(hook)).lastStatus).toBe("none");
   });
@@ -194,7 +194,7 @@ describe("a delivery", () => {
     const [unsent] = await deliveriesOf(hook);
     expect(unsent).toMatchObject({
       status: "failed",
-      failure: expect.stringContaining("may not administer its place any more"),
+      failure: expect.stringContaining("may no longer administer its owner"),
     });
     expect((await received()).map(({ headers }) => headers["x-gitea-delivery"])).toEqual([
       requested.uuid,

@@ -16,7 +16,7 @@ import {
   DISPATCH_LEASE_MS,
   dispatchEvents,
 } from "../../../../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
-import { pushOf, tell } from "../../../../support/activities.ts";
+import { pushOf, recordEvent } from "../../../../support/activities.ts";
 import { call } from "../../../../support/call.ts";
 import { History } from "../../../../support/commits.ts";
 import { db } from "../../../../support/db.ts";
@@ -54,7 +54,7 @@ async function makeScene() {
 }
 
 const created = (repo: TestRepo, by: TestUser, at = LATE) =>
-  tell(repo, by, "repository.created", { name: repo.name }, at, at);
+  recordEvent(repo, by, "repository.created", { name: repo.name }, at, at);
 
 const webhookEventsOf = (repo: { id: number }) =>
   db
@@ -88,7 +88,7 @@ describe("a pending event", () => {
     const update = { ref: "refs/heads/main", before: null, after: main };
     const other = { ref: "refs/heads/x", before: null, after: main };
     const pushed = { ...pushOf(), refCount: 2, updates: [other, update] };
-    const id = await tell(repo, owner, "repository.pushed", pushed, LATE, LATE);
+    const id = await recordEvent(repo, owner, "repository.pushed", pushed, LATE, LATE);
     await db.update(events).set({ rootUrl: "https://forge.example" }).where(eq(events.id, id));
 
     expect(new Set(await dispatchAt(LATE))).toEqual(new Set([hook.id, ofOwner.id]));
@@ -186,7 +186,7 @@ describe("a pending event", () => {
           ...pushOf(),
           updates: [{ ref: "refs/heads/main", before: null, after: main }],
         };
-        const id = await tell(repo, owner, "repository.pushed", pushed, LATE, LATE);
+        const id = await recordEvent(repo, owner, "repository.pushed", pushed, LATE, LATE);
         const fault = failing({ at, isDone, isDeath: true });
         await dispatchAt(LATE, { DB: fault.bindings.DB as Env["DB"] }).catch(() => {});
         const before = (await deliveriesOf(hook)).map(({ uuid }) => uuid);
@@ -205,7 +205,14 @@ describe("a pending event", () => {
     const hook = await makeHook({ ...bad.own, events: ["push", "repository"] });
     await makeHook({ ...good.own, events: ["repository"] });
     const pushed = pushOf("refs/heads/main");
-    const failingId = await tell(bad.repo, bad.owner, "repository.pushed", pushed, LATE, LATE);
+    const failingId = await recordEvent(
+      bad.repo,
+      bad.owner,
+      "repository.pushed",
+      pushed,
+      LATE,
+      LATE,
+    );
     const behind = await created(bad.repo, bad.owner);
     const other = await created(good.repo, good.owner);
     const logs = vi.spyOn(console, "log").mockImplementation(() => {});
@@ -257,7 +264,7 @@ describe("a pending event", () => {
     // The event behind it was leased along with it each time, and never started.
     const isLeased = inArray(events.id, [fatalId, next]);
     await db.update(events).set({ dispatchAttempts: DISPATCH_ATTEMPTS_MAX }).where(isLeased);
-    const broken = await tell(repo, owner, "repository.pushed", { updates: 7 }, LATE, LATE);
+    const broken = await recordEvent(repo, owner, "repository.pushed", { updates: 7 }, LATE, LATE);
     await dispatchAt(LATE);
     expect((await webhookEventsOf(repo)).map(({ eventId }) => eventId)).toEqual([next]);
     expect(await deliveriesOf(hook)).toHaveLength(1);
@@ -277,7 +284,14 @@ describe("a pending event", () => {
       await makeHook({ ...own, approverId: former.id }),
     ];
     await db.delete(collaborations).where(eq(collaborations.userId, former.id));
-    const id = await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"), LATE, LATE);
+    const id = await recordEvent(
+      repo,
+      owner,
+      "repository.pushed",
+      pushOf("refs/heads/main"),
+      LATE,
+      LATE,
+    );
     expect(await dispatchAt(LATE)).toEqual([]);
     const ids = all.map((hook) => hook.id);
     const made = await db.select().from(hookDeliveries).where(inArray(hookDeliveries.hookId, ids));
@@ -289,11 +303,18 @@ describe("a pending event", () => {
     const { owner, repo, own } = await makeScene();
     const [chat, plain] = [await makeHook({ ...own, type: "slack" }), await makeHook(own)];
     // The payload has no commits, since the commit is not stored.
-    await tell(repo, owner, "repository.pushed", pushOf("refs/heads/main"), LATE, LATE);
+    await recordEvent(repo, owner, "repository.pushed", pushOf("refs/heads/main"), LATE, LATE);
     expect(await dispatchAt(LATE)).toEqual([plain.id]);
     expect(await deliveriesOf(chat)).toEqual([]);
     await db.delete(hooks).where(eq(hooks.id, plain.id));
-    const next = await tell(repo, owner, "repository.pushed", pushOf("refs/heads/b"), LATE, LATE);
+    const next = await recordEvent(
+      repo,
+      owner,
+      "repository.pushed",
+      pushOf("refs/heads/b"),
+      LATE,
+      LATE,
+    );
     expect(await dispatchAt(LATE)).toEqual([]);
     expect((await webhookEventsOf(repo)).map(({ eventId }) => eventId)).not.toContain(next);
   });
@@ -302,11 +323,11 @@ describe("a pending event", () => {
     const { owner, repo } = await makeScene();
     const forker = await make.user();
     const fork = await make.repo(forker, { parentId: repo.id, isFork: true });
-    const wanted = ["fork", "repository"];
+    const subscribed = ["fork", "repository"];
     const own = (user: TestUser) =>
-      makeHook({ level: "user", approverId: user.id, ownerId: user.id, events: wanted });
+      makeHook({ level: "user", approverId: user.id, ownerId: user.id, events: subscribed });
     const [ofSource, ofFork] = [await own(owner), await own(forker)];
-    await tell(fork, forker, "repository.forked", { parentId: repo.id }, LATE, LATE);
+    await recordEvent(fork, forker, "repository.forked", { parentId: repo.id }, LATE, LATE);
     await dispatchAt(LATE);
     const eventsOfHook = async (hook: Hook) => (await deliveriesOf(hook)).map(({ event }) => event);
     expect(await eventsOfHook(ofSource)).toEqual(["fork"]);
@@ -362,8 +383,8 @@ describe("an event for which nobody has a hook", () => {
   it("is done, and the payload of what was deleted is removed", async () => {
     const { owner, repo } = await makeScene();
     const payload = { name: repo.name, lastPayload: { secret: "kept for its hooks" } };
-    const id = await tell(repo, owner, "repository.deleted", payload, LATE, LATE);
-    const kept = await tell(repo, owner, "star.created", payload, LATE, LATE);
+    const id = await recordEvent(repo, owner, "repository.deleted", payload, LATE, LATE);
+    const kept = await recordEvent(repo, owner, "star.created", payload, LATE, LATE);
     expect(await dispatchAt(LATE)).toEqual([]);
     const [event, other] = await db
       .select()
@@ -421,7 +442,7 @@ describe("the cost of a dispatch", () => {
       before: null,
       after,
     }));
-    await tell(
+    await recordEvent(
       repo,
       owner,
       "repository.pushed",
@@ -430,7 +451,7 @@ describe("the cost of a dispatch", () => {
       LATE,
     );
     expect(await roundTripsOf(LATE)).toBe(6);
-    await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
+    await recordEvent(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
     expect(await roundTripsOf(LATE)).toBe(7);
   });
 
@@ -471,7 +492,7 @@ describe("the cost of a dispatch", () => {
       after: "1".repeat(40),
     }));
     const payload = { pushId: crypto.randomUUID(), part: 0, refCount: 50, updates };
-    const id = await tell(repo, owner, "repository.pushed", payload, LATE, LATE);
+    const id = await recordEvent(repo, owner, "repository.pushed", payload, LATE, LATE);
     await dispatchAt(LATE);
     expect((await stateOf(id))[0]).toBeNull();
     const rows = await webhookEventsOf(repo);
@@ -502,7 +523,7 @@ describe("the cost of a dispatch", () => {
     await dispatchAt(LATE - 1_000_000);
     await db.delete(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
     const updates = [{ ref: "refs/heads/main", before, after }];
-    await tell(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
+    await recordEvent(repo, owner, "repository.pushed", { ...pushOf(), updates }, LATE, LATE);
     const ctx = systemCtx({}, LATE);
     await dispatchEvents(ctx);
     expect(ctx.git.usage.objectCalls).toBe(1);

@@ -16,7 +16,7 @@ import {
   toCommentPayload,
   toIssuePayload,
 } from "../../../../../src/events/webhooks/payloads/issue-payload.ts";
-import { tell } from "../../../../support/activities.ts";
+import { recordEvent } from "../../../../support/activities.ts";
 import { call } from "../../../../support/call.ts";
 import { db } from "../../../../support/db.ts";
 import { commentOn, issueIn } from "../../../../support/issue-contexts.ts";
@@ -56,7 +56,7 @@ async function makeScene(names: string[] = ["issues"], fields = {}) {
 /** Records a change of the issue, due for dispatch. */
 const change = ({ repo, owner, issue }: Scene, type: string, fields: object = {}) => {
   const { id: issueId, number, isPull } = issue;
-  return tell(repo, owner, type, { issueId, number, isPull, ...fields }, LATE, LATE);
+  return recordEvent(repo, owner, type, { issueId, number, isPull, ...fields }, LATE, LATE);
 };
 
 type Sent = Record<string, unknown>;
@@ -158,7 +158,7 @@ describe("changes of issues", () => {
     expect(rows.map(({ event }) => event)).toEqual(received);
   });
 
-  it("tell of comments with their issue, and of a deleted account as a ghost", async () => {
+  it("have comments with their issue, and a deleted account as a ghost", async () => {
     const scene = await makeScene();
     const comment = await makeComment(scene.issue, { body: "Same here", posterId: null });
     await change(scene, "comment.created", { commentId: comment.id });

@@ -66,7 +66,7 @@ async function makeScene() {
 }
 
 describe("webhooks of packages", () => {
-  it("tell the owner's hooks and the service's of what is published and deleted", async () => {
+  it("notify the owner's hooks and the service's of publications and deletions", async () => {
     const { owner, org, ofOwner, ofRepo, system, put, end } = await makeScene();
     const name = freshName("Tool");
     expect((await put(name, "1.0")).status).toBe(201);
@@ -104,7 +104,7 @@ describe("webhooks of packages", () => {
     await end();
   });
 
-  it("tell the hooks of the repository that the package is linked to", async () => {
+  it("notify the hooks of the repository that the package is linked to", async () => {
     const { org, repo, ofOwner, ofRepo, put, end } = await makeScene();
     const { name } = await makePackage(org, { repoId: repo.id });
     expect((await put(name, "2.0")).status).toBe(201);
@@ -125,7 +125,7 @@ describe("webhooks of packages", () => {
     await end();
   });
 
-  it("tell of a version whose publisher and repository are gone", async () => {
+  it("describe a version whose publisher and repository are gone", async () => {
     const { owner, org, repo, ofOwner, end } = await makeScene();
     const { name } = await makePackage(org, { repoId: repo.id, creatorId: null });
     const path = `/packages/${org.name}/generic/${name}/1.0`;

@@ -13,7 +13,7 @@ import {
 } from "../../../../../src/db/schema/index.ts";
 import { dispatchEvents } from "../../../../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
 import { parseHookEvents } from "../../../../../src/domain/exchange/webhooks/hooks/hook-events.ts";
-import { tell } from "../../../../support/activities.ts";
+import { recordEvent } from "../../../../support/activities.ts";
 import { call } from "../../../../support/call.ts";
 import { db } from "../../../../support/db.ts";
 import { makeHook } from "../../../../support/hooks.ts";
@@ -55,7 +55,7 @@ function change({ repo, owner, pull }: Scene, type: string, fields: object = {})
   const { id: issueId, number, isPull } = pull;
   const shared = type.startsWith("issue.") || type.startsWith("comment.");
   const payload = { issueId, number, ...(shared && { isPull }), ...fields };
-  return tell(repo, owner, type, payload, LATE, LATE);
+  return recordEvent(repo, owner, type, payload, LATE, LATE);
 }
 
 type Sent = Record<string, unknown>;
@@ -71,7 +71,7 @@ const sentOf = async (repo: { id: number }): Promise<Sent[]> => {
 
 const MOVED = { before: oidOf(1), after: oidOf(2), isForced: true, commitCount: 1 };
 
-/** Records one change of each kind that hooks hear of. */
+/** Records one change of each kind that hooks receive. */
 async function changeAll(scene: Scene) {
   const { owner, repo, pull } = scene;
   const label = await makeLabel({ repo });
@@ -225,7 +225,7 @@ describe("changes of pull requests", () => {
     ]);
   });
 
-  it("tell of a merged pull request who merged it, and which commit it became", async () => {
+  it("have the merger and the commit of a merged pull request", async () => {
     const scene = await makeScene();
     const { owner, pull } = scene;
     const merged = { mergedAt: 1000, mergerId: owner.id, mergeCommitOid: oidOf(3) };
@@ -252,7 +252,7 @@ describe("changes of pull requests", () => {
   });
 
   // SECURITY: a pending review is its author's alone, and so is whatever is said of its comments.
-  it("tell nothing of a pending review or its comments", async () => {
+  it("reveal nothing of a pending review or its comments", async () => {
     const scene = await makeScene();
     const review = await makeReview(scene.pull, { state: "pending", body: "secret" });
     const comment = await makeCodeComment(scene.pull, review, {}, { body: "secret" });

@@ -9,7 +9,7 @@ import {
 } from "../../../../../src/db/schema/index.ts";
 import { dispatchEvents } from "../../../../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
 import { parseHookEvents } from "../../../../../src/domain/exchange/webhooks/hooks/hook-events.ts";
-import { tell } from "../../../../support/activities.ts";
+import { recordEvent } from "../../../../support/activities.ts";
 import { call } from "../../../../support/call.ts";
 import { db } from "../../../../support/db.ts";
 import { makeHook } from "../../../../support/hooks.ts";
@@ -38,7 +38,7 @@ async function makeScene() {
   });
   const change = (type: string, fields: object = {}) => {
     const about = { releaseId: release.id, tagName: release.tagName };
-    return tell(repo, owner, type, { ...about, ...fields }, LATE, LATE);
+    return recordEvent(repo, owner, type, { ...about, ...fields }, LATE, LATE);
   };
   return { owner, repo, release, change };
 }
@@ -92,8 +92,8 @@ describe("webhooks of releases", () => {
     expect(await sentOf(repo)).toMatchObject([
       { event: "release", action: "deleted", release: { id: release.id, body: "text" } },
     ]);
-    const [told] = await db.select().from(events).where(eq(events.repoId, repo.id));
-    expect(told?.payload).toEqual({ releaseId: release.id, tagName: release.tagName });
+    const [recorded] = await db.select().from(events).where(eq(events.repoId, repo.id));
+    expect(recorded?.payload).toEqual({ releaseId: release.id, tagName: release.tagName });
   });
 
   it.each(["withdrawn", "deleted", "off"])(

@@ -16,35 +16,35 @@ const Approvals = z.object({
 const Reviewer = z.object({ user: GitLabUser, state: shortText, created_at: time });
 
 /**
- * Reads who approved a merge request, asked for changes, or was asked for a review and has not
- * answered.
+ * Reads the approvals of a merge request, the requests for changes, and the review requests that
+ * are not answered.
  *
- * Only newer versions tell when it was approved: in others it is the time of the merge or of the
- * last change.
+ * Only newer versions have the time of an approval: for others the time of the merge or of the last
+ * change stands for it.
  */
-export async function readVerdicts(
+export async function readApprovals(
   project: GitLabProject,
   item: MergeRequest,
 ): Promise<PartPage<ForeignReview>> {
-  const approvals = await readApprovals(project, item);
+  const approvals = await readApprovers(project, item);
   const reviewers = item.reviewers.length === 0 ? [] : await readReviewers(project, item);
   const approverIds = new Set(approvals.map(({ user }) => user.id));
   const items = approvals.map(({ user, approved_at: at }) =>
-    verdict(project, item, user, "approved", at ?? item.merged_at ?? item.updated_at),
+    toReview(project, item, user, "approved", at ?? item.merged_at ?? item.updated_at),
   );
   for (const { user, state, createdAt } of reviewers) {
     if (approverIds.has(user.id)) continue;
     if (state === "requested_changes") {
-      items.push(verdict(project, item, user, "request_changes", createdAt));
+      items.push(toReview(project, item, user, "request_changes", createdAt));
     } else if (state === "unreviewed" || state === "review_started" || state === "unapproved") {
-      items.push(verdict(project, item, user, "request_review", createdAt));
+      items.push(toReview(project, item, user, "request_review", createdAt));
     }
   }
   const hasComments = item.user_notes_count !== 0;
   return { items, next: hasComments ? { id: item.id, page: 1, doneCount: 0 } : undefined };
 }
 
-function verdict(
+function toReview(
   { numbering }: GitLabProject,
   { id, iid }: MergeRequest,
   reviewer: ForeignUser,
@@ -57,7 +57,7 @@ function verdict(
     reviewer,
     state,
     isDismissed: false,
-    // Whoever may not approve is not listed.
+    // GitLab lists only approvers who may approve.
     isOfficial: state === "approved",
     body: "",
     commitOid: "",
@@ -67,7 +67,7 @@ function verdict(
 }
 
 /** Approvals are shown to accounts only, and in old versions not in the free edition. */
-async function readApprovals({ requests, root, isAnonymous }: GitLabProject, item: MergeRequest) {
+async function readApprovers({ requests, root, isAnonymous }: GitLabProject, item: MergeRequest) {
   if (isAnonymous) return [];
   try {
     const { value } = await requests.get(`${root}/merge_requests/${item.iid}/approvals`, Approvals);
@@ -78,10 +78,7 @@ async function readApprovals({ requests, root, isAnonymous }: GitLabProject, ite
   }
 }
 
-/**
- * Who is to review, and whether they have. Versions before 13.12 do not tell: then nobody has
- * answered.
- */
+/** The requested reviewers with their states. Before version 13.12 all count as unreviewed. */
 async function readReviewers(
   { requests, root }: GitLabProject,
   { iid, reviewers, created_at: createdAt }: MergeRequest,
