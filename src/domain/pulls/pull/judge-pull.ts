@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
-import { pulls } from "../../../db/schema/index.ts";
+import { branchTips, pulls } from "../../../db/schema/index.ts";
 import type { Budget } from "../../../git/budget.ts";
 import { GitError } from "../../../git/error.ts";
 import type { ObjectSink } from "../../../git/merge/new-objects.ts";
@@ -173,9 +173,9 @@ const storeRows = ({ db }: Ctx, rows: string) =>
         and ${pulls.mergedAt} is null
         and not exists (
           select 1
-          from branch_tips tip
-          where tip.repo_id = ${pulls.repoId}
-            and tip.branch = ${pulls.baseBranch}
-            and tip.oid is not judged.value ->> 'baseOid'
+          from ${branchTips}
+          where ${branchTips.repoId} = ${pulls.repoId}
+            and ${branchTips.branch} = ${pulls.baseBranch}
+            and ${branchTips.oid} is not judged.value ->> 'baseOid'
         )`,
     );
