@@ -3,6 +3,7 @@ import { and, eq, sql, type SQL } from "drizzle-orm";
 import { teamIdsOf } from "../../../auth/access/teams.ts";
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
@@ -195,7 +196,7 @@ async function store(
     ...(id !== undefined && { id }),
   };
   const participation = participationArgument(ctx, pull);
-  const [begin, removeEntry, insertEntry] = beginReview(db, {
+  const [pending, removedEntry, entry] = beginReview(db, {
     one,
     participation,
     isVote: isVote(state),
@@ -221,7 +222,7 @@ async function store(
             state,
           }),
         });
-  const end = endReview(db, {
+  const stored = endReview(db, {
     one,
     headOid: pull.pull.headOid,
     isStale: review.isStale ? 1 : 0,
@@ -230,24 +231,23 @@ async function store(
     now: ctx.now,
   });
   try {
-    const results = await db.batch([
-      begin,
-      removeEntry,
-      insertEntry,
-      ...commentStatements(ctx, comments, one),
-      ...submission,
-      ...(isVote(state) ? [dismissFormer(db, { one })] : []),
-      end,
-    ]);
-    const [entry] = results[2];
-    const [stored] = results.at(-1) as (typeof reviews.$inferSelect)[];
+    const results = await batch(db, {
+      pending,
+      removedEntry,
+      entry,
+      comments: commentStatements(ctx, comments, one),
+      submission,
+      former: isVote(state) ? [dismissFormer(db, { one })] : [],
+      stored,
+    });
+    const [ended] = results.stored;
     return (
-      stored && {
+      ended && {
         pull,
-        row: stored,
+        row: ended,
         reviewer: actor.user,
         team: undefined,
-        entryId: entry?.id,
+        entryId: results.entry[0]?.id,
       }
     );
   } catch (error) {

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 
 import { callerSql } from "../../../auth/caller-sql.ts";
+import { batch } from "../../../db/batch.ts";
 import { issues, pulls, repositories } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { changeByCommit } from "../../issues/references/act-by-commit.ts";
@@ -27,14 +28,19 @@ export const closeByMerge: Consequence = {
     if (event.type !== "pull.merged" || ctx.actor.user === undefined) return undefined;
     const { at } = (state as ClosingState | undefined) ?? { at: 0 };
     budget.consume(5);
-    const [[pull], [row]] = await ctx.db.batch([
-      ctx.db
+    const {
+      pulls: [pull],
+      repos: [row],
+    } = await batch(ctx.db, {
+      pulls: ctx.db
         .select({ title: issues.title, body: issues.body })
         .from(issues)
         .innerJoin(pulls, eq(pulls.issueId, issues.id))
         .where(eq(issues.id, event.issueId)),
-      selectRepositories(ctx.db, callerSql(ctx.actor)).where(eq(repositories.id, event.repoId)),
-    ]);
+      repos: selectRepositories(ctx.db, callerSql(ctx.actor)).where(
+        eq(repositories.id, event.repoId),
+      ),
+    });
     if (!pull || !row) return undefined;
     const repo = toRepositoryContext(ctx.actor, row);
     const acting = findReferences(`${pull.title}\n${pull.body}`, {

@@ -6,6 +6,7 @@ import { isAllowed, modeOf, requireAccess } from "../../../auth/access/permissio
 import type { Requirement } from "../../../auth/access/requirement.ts";
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
@@ -262,19 +263,15 @@ async function insertPull(
     allowMaintainerEdit:
       headRepo.row.id !== repo.row.id && repo.row.pullSettings.defaultAllowMaintainerEdit,
   });
-  const [insert, tips] = storePull(ctx.db, { pair, milestoneId, row, baseOid, headOid });
+  const pullAndTips = storePull(ctx.db, { pair, milestoneId, row, baseOid, headOid });
   try {
-    const results = await ctx.db.batch([
-      ...openingStatements(ctx, repo, wanted, assignees, [insert, tips]),
-      ...pushedStatements(ctx, repo, ends.commitOids),
-      ...askingStatements(ctx, repo, reviewers),
+    const found = await batch(ctx.db, {
+      opening: openingStatements(ctx, repo, wanted, assignees, pullAndTips),
+      pushed: pushedStatements(ctx, repo, ends.commitOids),
+      requests: askingStatements(ctx, repo, reviewers),
       ...pullStatements(ctx, repo),
-    ]);
-    const [rows, heads] = results.slice(-2) as unknown as [
-      Parameters<typeof toOnePull>[2],
-      Parameters<typeof toOnePull>[3],
-    ];
-    const pull = toOnePull(ctx, repo, rows, heads);
+    });
+    const pull = toOnePull(ctx, repo, found);
     if (!pull) throw notFound();
     return pull;
   } catch (error) {

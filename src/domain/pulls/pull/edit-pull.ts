@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { pulls, repositories } from "../../../db/schema/index.ts";
@@ -48,20 +49,20 @@ export async function editPull(
   const retarget =
     wanted.base === undefined ? undefined : await openRetarget(ctx, pull, wanted.base);
   try {
-    const results = await ctx.db.batch([
+    const found = await batch(ctx.db, {
       first,
       // Before its state, since only an open one gets another base.
-      ...(retarget ? retargetStatements(ctx, pull, retarget) : []),
-      ...edits,
-      ...(wanted.allowMaintainerEdit === undefined
-        ? []
-        : maintainerStatements(ctx, pull, wanted.allowMaintainerEdit)),
-      selectCounters(ctx.db, { repoId: repo.row.id }),
+      retarget: retarget ? retargetStatements(ctx, pull, retarget) : [],
+      edits,
+      maintainers:
+        wanted.allowMaintainerEdit === undefined
+          ? []
+          : maintainerStatements(ctx, pull, wanted.allowMaintainerEdit),
+      counters: selectCounters(ctx.db, { repoId: repo.row.id }),
       ...pullStatements(ctx, repo, pull.row.number),
-    ]);
-    const [[counters], rows, heads] = results.slice(-3) as unknown as LastResults;
-    const row = { ...repo.row, ...counters };
-    const edited = toOnePull(ctx, { ...repo, row }, rows, heads);
+    });
+    const row = { ...repo.row, ...found.counters[0] };
+    const edited = toOnePull(ctx, { ...repo, row }, found);
     if (!edited) throw notFound("pull request does not exist");
     return edited;
   } catch (error) {
@@ -82,13 +83,6 @@ const selectCounters = prepare((db, { repoId }: Params<{ repoId: number }>) =>
     .from(repositories)
     .where(eq(repositories.id, repoId)),
 );
-
-/** The results of the last statements of the batch. */
-type LastResults = [
-  Awaited<ReturnType<typeof selectCounters>>,
-  Parameters<typeof toOnePull>[2],
-  Parameters<typeof toOnePull>[3],
-];
 
 /** SECURITY: only the poster lets others push to the head, and only where the poster may push. */
 function maintainerStatements(

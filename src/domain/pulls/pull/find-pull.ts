@@ -9,6 +9,7 @@ import {
   type CallerSql,
   toCallerSql,
 } from "../../../auth/caller-sql.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database, qualified } from "../../../db/db.ts";
 import { idOfNamed } from "../../../db/ids-of-names.ts";
 import { type Params, prepare, prepareAll, type PreparedQueries } from "../../../db/prepared.ts";
@@ -33,7 +34,11 @@ import {
   toIssueContext,
 } from "../../issues/issue/find-issue.ts";
 import { newNumberIn } from "../../issues/issue/new-issue-id.ts";
-import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
+import {
+  type RepositoryRow,
+  selectRepositories,
+  toRepositoryContext,
+} from "../../repos/repository/find-repository.ts";
 
 /** The value of a branch of a pull request; null if the branch does not exist. */
 const tipOf = (repoId: SQL, branch: SQL, name: string) =>
@@ -140,16 +145,18 @@ export function toPullContext(
 }
 
 /**
- * The statements that load one pull request, for `toOnePull`.
+ * The statements that load one pull request, by name, for `toOnePull`.
  *
  * @param number Undefined for the one that the batch has inserted.
  */
-export const pullStatements = ({ db, actor }: Ctx, repo: RepositoryContext, number?: number) =>
-  onePull(db, {
+export function pullStatements({ db, actor }: Ctx, repo: RepositoryContext, number?: number) {
+  const [rows, heads] = onePull(db, {
     caller: callerArgument(actor),
     repoId: repo.row.id,
     ...(number !== undefined && { number }),
   });
+  return { rows, heads };
+}
 
 const onePull = prepareAll(
   (db, p: Params<{ caller: CallerArgument; repoId: number; number?: number }>) => {
@@ -210,12 +217,17 @@ const selectHead = (db: Database, caller: CallerSql, repoId: number | SQL, isWan
       where ${isWanted}`,
   );
 
+/** The results of `pullStatements`. */
+interface PullRows {
+  readonly rows: readonly PullQueryRow[];
+  readonly heads: readonly RepositoryRow[];
+}
+
 /** The pull request that `pullStatements` found; undefined for none. */
 export function toOnePull(
   { actor }: Ctx,
   repo: RepositoryContext,
-  [row]: readonly PullQueryRow[],
-  heads: readonly Parameters<typeof toRepositoryContext>[1][],
+  { rows: [row], heads }: PullRows,
 ): PullContext | undefined {
   const contexts = heads.map((each) => toRepositoryContext(actor, each));
   return row && toPullContext(repo, row, contexts);
@@ -234,9 +246,9 @@ export async function findPull(
   number: number,
 ): Promise<PullContext> {
   const { db, actor } = ctx;
-  const wanted = { caller: callerArgument(actor), repoId: repo.row.id, number };
-  const [rows, heads] = await db.batch([pullByNumber(db, wanted), headByNumber(db, wanted)]);
-  return requirePull(repo, toOnePull(ctx, repo, rows, heads));
+  const named = { caller: callerArgument(actor), repoId: repo.row.id, number };
+  const found = await batch(db, { rows: pullByNumber(db, named), heads: headByNumber(db, named) });
+  return requirePull(repo, toOnePull(ctx, repo, found));
 }
 
 /**
@@ -314,7 +326,7 @@ async function findOne<A extends object>(
   const [rows, heads] = await db.batch(
     statements(db, { caller: callerArgument(actor), repoId: repo.row.id, ...wanted }),
   );
-  return requirePull(repo, toOnePull(ctx, repo, rows, heads));
+  return requirePull(repo, toOnePull(ctx, repo, { rows, heads }));
 }
 
 /**

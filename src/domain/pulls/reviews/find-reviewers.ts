@@ -7,6 +7,7 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import { seesTeamsOf, selectTeamsNamed } from "../../../auth/access/reviewing-teams.ts";
 import { principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../../db/db.ts";
 import { emailAddresses, users, type Team, type User } from "../../../db/schema/index.ts";
 import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
@@ -209,8 +210,8 @@ async function loadNamed(
     isBlockedBy(userId, sql`${row.ownerId}`, posterId),
     isBlockBetween(userId, callerId),
   );
-  const [people, teams, [caller]] = await db.batch([
-    db
+  const { people, teams, caller } = await batch(db, {
+    people: db
       .select({
         user: columnsOf(users, "u"),
         email: sql<string | null>`${email}`.as("shown_email"),
@@ -226,13 +227,13 @@ async function loadNamed(
           sql`(${isAccountVisible(principalOf(actor))} or ${userId} in ${eligible})`,
         ),
       ),
-    selectTeamsNamed(db, row.ownerId, teamNames, isTeamKnown),
-    db
+    teams: selectTeamsNamed(db, row.ownerId, teamNames, isTeamKnown),
+    caller: db
       .select({ isEligible: flagColumn(sql`${callerId} in ${eligible}`, "is_eligible") })
       .from(users)
       .where(sql`${users.id} = ${callerId}`),
-  ]);
-  return { users: people, teams, isEligible: caller?.isEligible === true };
+  });
+  return { users: people, teams, isEligible: caller[0]?.isEligible === true };
 }
 
 const lowerNames = (names: readonly string[] = []): string[] =>

@@ -4,6 +4,7 @@ import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import { type Reach, reachesBy, reachOf } from "../../../auth/access/people.ts";
 import type { Requirement } from "../../../auth/access/requirement.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { anyOf, type Database } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED } from "../../../db/json-of.ts";
@@ -221,8 +222,9 @@ export async function storeRequests(
 ): Promise<ReviewContext[]> {
   const { users: people, teams } = reviewers;
   if (pull.row.isClosed || people.length + teams.length === 0) return [];
-  const [, stored] = await ctx.db.batch(requestStatements(ctx, pull, reviewers));
-  return stored.map((row) => ({
+  const [uncounted, requests, ...records] = requestStatements(ctx, pull, reviewers);
+  const results = await batch(ctx.db, { uncounted, requests, records });
+  return results.requests.map((row) => ({
     pull,
     row,
     entryId: undefined,

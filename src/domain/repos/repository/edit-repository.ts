@@ -2,6 +2,7 @@ import { and, eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import {
   repositories,
@@ -114,27 +115,26 @@ export async function editRepository(
   try {
     // Before the update, so that the returned row has its changes, and the counters already
     // reduced.
-    const before = [...deleteTogglesHidden(ctx, row, edit), ...more] as const;
-    const results: unknown[] = await ctx.db.batch([
-      ...before,
-      update,
-      ...redirects(ctx, row, edit),
-      record(ctx, {
+    const { updated } = await batch(ctx.db, {
+      before: [...deleteTogglesHidden(ctx, row, edit), ...more],
+      updated: update,
+      redirects: redirects(ctx, row, edit),
+      event: record(ctx, {
         type: "repository.edited",
         repoId: row.id,
         ownerId: owner.id,
         changed,
       }),
-      recordAudit(ctx, {
+      audit: recordAudit(ctx, {
         kind: "repository.edited",
         repoId: row.id,
         ownerId: owner.id,
         details: { changed },
       }),
-      ...visibilityAndNameEvents(ctx, row, edit),
-      ...(edit.isPrivate === undefined ? [] : forksFollow(ctx, { repoId: row.id })),
-    ]);
-    const [edited] = results[before.length] as Repository[];
+      events: visibilityAndNameEvents(ctx, row, edit),
+      forks: edit.isPrivate === undefined ? [] : forksFollow(ctx, { repoId: row.id }),
+    });
+    const [edited] = updated;
     if (!edited) throw notFound();
     await setHead(ctx, row, requested.defaultBranch);
     return { ...related, row: edited };

@@ -2,6 +2,7 @@ import { seesAccount } from "../../../auth/access/accounts.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { selectTransfer, selectTransferTeams } from "../../../auth/access/transfers.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import type { PendingTransfer } from "../../../shapes/repos/repo-transfer.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
@@ -21,10 +22,11 @@ export async function findTransfer(
 ): Promise<PendingTransfer | undefined> {
   if (!repo.pendingTransferTo) return undefined;
   const { db, actor } = ctx;
-  const [[found], teams] = await db.batch([
-    selectTransfer(db, repo.row.id, actor.user?.id),
-    selectTransferTeams(db, repo.row.id),
-  ]);
+  const { transfers, teams } = await batch(db, {
+    transfers: selectTransfer(db, repo.row.id, actor.user?.id),
+    teams: selectTransferTeams(db, repo.row.id),
+  });
+  const [found] = transfers;
   if (!found) return undefined;
   const { transfer: row, doer, recipient, isInRecipient } = found;
   const isParty = repo.pendingTransferTo === "caller" || isAllowed(repo, { mode: "admin" });

@@ -2,6 +2,7 @@ import { asc, eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import {
   attachments,
@@ -91,9 +92,9 @@ const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
 ];
 
 /**
- * The statements of one step of the removal of what a deleted repository leaves: rows of its first
- * issues, the issues that have none any more, and at the end the rest. Safe to repeat, and in the
- * batch that deletes the repository.
+ * The statements, by name, of one step of the removal of what a deleted repository leaves: rows of
+ * its first issues, the issues that have none any more, and at the end the rest. Safe to repeat,
+ * and in the batch that deletes the repository. `completed` returns a row with the last step.
  */
 export function removalStep({ db }: Ctx, repoId: number, size: StepSize = STEP) {
   // SECURITY: rows of a repository that exists stay, whoever calls this.
@@ -119,17 +120,17 @@ export function removalStep({ db }: Ctx, repoId: number, size: StepSize = STEP) 
   const isEmpty = OF_REPOSITORIES.map(
     ([table, column]) => sql`not exists (select 1 from ${table} where ${isOfThis(column)})`,
   );
-  return [
-    ...OF_ISSUES.map(([table, column]) => some(table, sql`${column} in ${first}`)),
-    db.delete(issues).where(allOf(sql`${issues.id} in ${first}`, ...hasNone)),
-    ...OF_REPOSITORIES.map(([table, column], at) =>
+  return {
+    ofIssues: OF_ISSUES.map(([table, column]) => some(table, sql`${column} in ${first}`)),
+    issues: db.delete(issues).where(allOf(sql`${issues.id} in ${first}`, ...hasNone)),
+    ofRepository: OF_REPOSITORIES.map(([table, column], at) =>
       some(table, allOf(isOfThis(column), isWithoutIssues, isGone, ...isEmpty.slice(0, at))),
     ),
-    db
+    completed: db
       .delete(repositoryRemains)
       .where(allOf(isOfThis(repositoryRemains.repoId), isWithoutIssues, ...isEmpty))
       .returning(),
-  ] as const;
+  };
 }
 
 /**
@@ -148,9 +149,11 @@ export async function removeRemains(
     .from(repositoryRemains)
     .where(eq(repositoryRemains.repoId, repoId));
   for (let left = steps; left > 0; left--) {
-    const results = await ctx.db.batch([isLeft, ...removalStep(ctx, repoId, size)]);
-    const [found] = results;
-    if (found.length === 0) return left;
+    const { remaining } = await batch(ctx.db, {
+      remaining: isLeft,
+      ...removalStep(ctx, repoId, size),
+    });
+    if (remaining.length === 0) return left;
   }
   return 0;
 }

@@ -66,7 +66,7 @@ async function readPull(
     selectPulls(ctx.db).where(isThis),
     selectHeadRepositories(ctx, repo.row.id, sql`${id}`),
   ]);
-  const pull = toOnePull(ctx, repo, rows, heads);
+  const pull = toOnePull(ctx, repo, { rows, heads });
   if (!pull) throw notFound("issue does not exist");
   return pull;
 }

@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { insertSelect } from "../../../../db/insert-select.ts";
 import {
   mergeQueueEntries,
@@ -104,14 +105,14 @@ async function insert(
     eq(pulls.baseBranch, branch),
   );
   const isQueue = and(eq(mergeQueues.repoId, repoId), eq(mergeQueues.branch, branch));
-  const [, inserted, , , , present] = await db.batch([
-    insertSelect(
+  const { inserted, present } = await batch(db, {
+    queue: insertSelect(
       db,
       mergeQueues,
       { repoId, branch, dueAt: now + RETRY_MS, createdAt: now },
       sql`from ${pulls} where ${isSame}`,
     ).onConflictDoNothing(),
-    insertSelect(
+    inserted: insertSelect(
       db,
       mergeQueueEntries,
       {
@@ -132,14 +133,16 @@ async function insert(
     )
       .onConflictDoNothing()
       .returning({ issueId: mergeQueueEntries.issueId }),
-    insertEntryIfChanged(ctx, { kind: "pull_enqueued", repoId, issueId }),
-    recordIfChanged(ctx, { type: "pull.enqueued", ...subject, branch }),
-    db.delete(scheduledMerges).where(and(eq(scheduledMerges.issueId, issueId), sql`changes() > 0`)),
-    db
+    entry: insertEntryIfChanged(ctx, { kind: "pull_enqueued", repoId, issueId }),
+    event: recordIfChanged(ctx, { type: "pull.enqueued", ...subject, branch }),
+    unscheduled: db
+      .delete(scheduledMerges)
+      .where(and(eq(scheduledMerges.issueId, issueId), sql`changes() > 0`)),
+    present: db
       .select({ issueId: mergeQueueEntries.issueId })
       .from(mergeQueueEntries)
       .where(eq(mergeQueueEntries.issueId, issueId)),
-  ]);
+  });
   if (inserted.length > 0) return;
   if (present.length > 0) throw conflict("the pull request is in the merge queue already");
   throw conflict(
