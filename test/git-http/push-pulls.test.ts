@@ -131,7 +131,7 @@ describe("a push to refs/for", () => {
     await drawConsequences();
     expect(only(await pullRows()).pulls).toMatchObject({
       headOid: other,
-      judgedHeadOid: other,
+      checkedHeadOid: other,
       mergeState: "mergeable",
     });
     const told = await db

@@ -169,8 +169,8 @@ async function readExtended(
   includes: string,
 ) {
   const { viewer } = request;
-  const wanted = readIncludes(includes);
-  const { found, contentRef, headers } = await findContents(request, path, ref, wanted);
+  const included = readIncludes(includes);
+  const { found, contentRef, headers } = await findContents(request, path, ref, included);
   const listed: z.infer<typeof ContentsExtResponse> =
     found.kind === "item"
       ? { file_contents: toContents(found.item, contentRef, viewer) }

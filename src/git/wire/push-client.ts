@@ -27,7 +27,7 @@ export function splitHaves({ refs }: Pick<Advertisement, "refs">): {
 }
 
 /** What a push wants beside its report. */
-export interface PushWishes {
+export interface RequestedCapabilities {
   readonly isAtomic: boolean;
   readonly hasOptions: boolean;
   readonly agent: ByteText;
@@ -38,7 +38,10 @@ export interface PushWishes {
  *
  * @throws GitError `unsupported` for a server that can't report what it did.
  */
-export function choosePushCapabilities(offered: Capabilities, wishes: PushWishes): Capabilities {
+export function choosePushCapabilities(
+  offered: Capabilities,
+  wishes: RequestedCapabilities,
+): Capabilities {
   const report = ["report-status-v2", "report-status"].find((name) => offered.has(name));
   if (report === undefined) {
     throw new GitError("unsupported", "the server can't report the result of a push");

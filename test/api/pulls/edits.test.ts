@@ -39,7 +39,7 @@ async function makeOpened(fields: Partial<Pull> = {}, issueFields: Partial<Issue
   const common = { posterId: poster.id, ...issueFields };
   const pull = await makePull(
     repo,
-    { headOid: topic.oid, judgedBaseOid: code.oid, ...fields },
+    { headOid: topic.oid, checkedBaseOid: code.oid, ...fields },
     common,
   );
   await topic.store("refs/heads/topic", `refs/pull/${pull.number}/head`);
@@ -145,8 +145,8 @@ describe("PATCH /repos/{owner}/{repo}/pulls/{index}", () => {
     expect(body.base).toMatchObject({ label: "settings", ref: "settings" });
     expect(await rowOf()).toMatchObject({
       baseBranch: "settings",
-      judgedHeadOid: topic.oid,
-      judgedBaseOid: body.base.sha,
+      checkedHeadOid: topic.oid,
+      checkedBaseOid: body.base.sha,
       // The histories have nothing in common.
       mergeBaseOid: "",
       mergeState: "mergeable",

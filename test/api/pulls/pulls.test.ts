@@ -75,7 +75,7 @@ describe("POST /repos/{owner}/{repo}/pulls", () => {
       changed_files: 1,
       head: { label: "topic", ref: "topic", sha: first.pull.headOid, repo_id: repo.id },
       base: { label: "some/branch", repo: { id: repo.id } },
-      merge_base: first.pull.judgedBaseOid,
+      merge_base: first.pull.checkedBaseOid,
     });
     expect((await call("GET", pathOf(repo, "/2"))).body).toMatchObject({ number: 2, body: "text" });
     expect(await headOf(repo, 2)).toBe(first.pull.headOid);

@@ -43,14 +43,14 @@ export async function listCommits(
     }
     return { items, total };
   }
-  const isWanted = findWanted(graph, query);
+  const isMatch = findWanted(graph, query);
   total = await finishInTurns(
-    countInTurns(graph, query.tips, isWanted, isListed),
+    countInTurns(graph, query.tips, isMatch, isListed),
     withoutLimit(repository.objects.budget),
   );
   if (offset >= total) return { items, total };
   let passed = 0;
-  for (const node of walkByTime(graph, query.tips, isWanted)) {
+  for (const node of walkByTime(graph, query.tips, isMatch)) {
     if (!isListed(node)) continue;
     if (passed++ >= offset) items.push(node);
     if (items.length === size) break;

@@ -25,7 +25,7 @@ export interface RecordedMerge extends Omit<PushedMerge, "kind"> {
   readonly mergedAt?: number;
 }
 
-/** Who merged where the merge does not tell, and when. */
+/** The merger and the time, if the merge itself has none. */
 type MergeOrigin = EventOrigin & { readonly db: Database };
 
 /**

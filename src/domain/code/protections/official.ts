@@ -80,7 +80,7 @@ export interface ReviewerIds {
 }
 
 /**
- * Those of some users and teams whose reviews of a pull request into a branch count.
+ * Finds the users and teams, among some, whose reviews of a pull request into a branch count.
  *
  * Cost: one round trip to the database, and another one before it where the rules are not loaded.
  */

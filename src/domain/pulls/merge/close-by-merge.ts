@@ -15,11 +15,11 @@ interface ClosingState {
 }
 
 /**
- * Closes and reopens issues as the title and the description of a merged pull request say, as far
- * as the merger may, whatever its base. What its commits say follows from the push of the merge, in
- * the default branch.
+ * Closes and reopens the issues that the title and the description of a merged pull request name
+ * with a keyword, with the permissions of the merger. References in its commits take effect by the
+ * push of the merge, in the default branch.
  *
- * The merge commit does this at most once to an issue, also where its own message says the same.
+ * A merge commit changes an issue at most once, also if its own message has the same reference.
  */
 export const closeByMerge: Consequence = {
   name: "merge-references",

@@ -23,7 +23,7 @@ import { loadMergeFacts } from "../../code/protections/merge-facts.ts";
 import { requireMerger, requireReady, requireStyle } from "./require-mergeable.ts";
 
 /** A merge that waits for what the base's rule requires. */
-export interface WantedMerge {
+export interface ScheduledMergeOptions {
   readonly style: MergeStyle;
   /** "" for the defaults. */
   readonly title: string;
@@ -41,18 +41,18 @@ export async function scheduleMerge(
   ctx: Ctx,
   pull: PullContext,
   user: User,
-  wanted: WantedMerge,
+  options: ScheduledMergeOptions,
 ): Promise<void> {
   requireMerger(pull);
   requireInReach(ctx, pull);
   requireReady(pull, await loadMergeFacts(ctx, pull));
-  requireStyle(pull.repo, wanted.style);
+  requireStyle(pull.repo, options.style);
   const { id: issueId, repoId } = pull.row;
   const [inserted] = await ctx.db.batch([
     insertSelect(
       ctx.db,
       scheduledMerges,
-      { issueId, repoId, doerId: user.id, createdAt: ctx.now, ...wanted },
+      { issueId, repoId, doerId: user.id, createdAt: ctx.now, ...options },
       sql`from ${pulls} where ${and(eq(pulls.issueId, issueId), eq(pulls.isClosed, false))}`,
     )
       .onConflictDoNothing()

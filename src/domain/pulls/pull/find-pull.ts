@@ -60,7 +60,7 @@ export const selectPulls = (db: Database) =>
       merger: jsonRows(users, sql`from ${users} where ${users.id} = ${pulls.mergerId}`, "merger"),
       baseTip: tipOf(sql`${pulls.repoId}`, sql`${pulls.baseBranch}`, "base_tip"),
       headTip: tipOf(sql`${pulls.headRepoId}`, sql`${pulls.headBranch}`, "head_tip"),
-      // As in Gitea, those who have reviewed stay in the list until their review is dismissed.
+      // As in Gitea, reviewers stay in the list until their review is dismissed.
       requestedReviewers: jsonRows(
         users,
         sql`
@@ -175,8 +175,8 @@ export function selectPullByName(
   { owner, name }: { readonly owner: string; readonly name: string },
   number: number,
 ) {
-  const wanted = { caller, number, owner: owner.toLowerCase(), name: name.toLowerCase() };
-  return [pullByName(db, wanted), headByName(db, wanted)] as const;
+  const named = { caller, number, owner: owner.toLowerCase(), name: name.toLowerCase() };
+  return [pullByName(db, named), headByName(db, named)] as const;
 }
 
 type ByName = Params<{ caller: CallerArgument; owner: string; name: string; number: number }>;
@@ -200,13 +200,13 @@ const headByNumber = prepare((db, { caller, repoId, number }: ByNumber) =>
   selectHead(db, toCallerSql(caller), repoId, isNumbered(repoId, number)),
 );
 
-const selectOnePull = (db: Database, caller: CallerSql, repoId: number | SQL, isWanted: SQL) =>
-  [selectPull(db, isWanted), selectHead(db, caller, repoId, isWanted)] as const;
+const selectOnePull = (db: Database, caller: CallerSql, repoId: number | SQL, condition: SQL) =>
+  [selectPull(db, condition), selectHead(db, caller, repoId, condition)] as const;
 
-const selectPull = (db: Database, isWanted: SQL) =>
-  selectPulls(db).where(isWanted).orderBy(asc(issues.id)).limit(1);
+const selectPull = (db: Database, condition: SQL) =>
+  selectPulls(db).where(condition).orderBy(asc(issues.id)).limit(1);
 
-const selectHead = (db: Database, caller: CallerSql, repoId: number | SQL, isWanted: SQL) =>
+const selectHead = (db: Database, caller: CallerSql, repoId: number | SQL, condition: SQL) =>
   selectHeads(
     db,
     caller,
@@ -214,7 +214,7 @@ const selectHead = (db: Database, caller: CallerSql, repoId: number | SQL, isWan
     sql`
       select ${issues.id}
       from ${issues} join ${pulls} on ${pulls.issueId} = ${issues.id}
-      where ${isWanted}`,
+      where ${condition}`,
   );
 
 /** The results of `pullStatements`. */
@@ -308,7 +308,7 @@ const pullOfCommit = prepareAll((db, p: Params<OneOfRepository & { commitOid: st
   ),
 );
 
-/** Who looks for a pull request, and where. */
+/** The caller and the repository in which a pull request is searched. */
 interface OneOfRepository {
   readonly caller: CallerArgument;
   readonly repoId: number;
@@ -320,11 +320,11 @@ async function findOne<A extends object>(
   ctx: Ctx,
   repo: RepositoryContext,
   statements: PreparedQueries<OneOfRepository & A, unknown, OnePull>,
-  wanted: A,
+  args: A,
 ): Promise<PullContext> {
   const { db, actor } = ctx;
   const [rows, heads] = await db.batch(
-    statements(db, { caller: callerArgument(actor), repoId: repo.row.id, ...wanted }),
+    statements(db, { caller: callerArgument(actor), repoId: repo.row.id, ...args }),
   );
   return requirePull(repo, toOnePull(ctx, repo, { rows, heads }));
 }

@@ -10,7 +10,7 @@ import { issues, pulls, repositories } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 
-/** Where pull requests of the branches of a repository are opened, and which are open there. */
+/** The open pull requests of branches of a repository, and the repository of their bases. */
 export interface PullsOfBranches {
   /** The repository itself, or the one that it was forked from. */
   readonly base: RepositoryContext;

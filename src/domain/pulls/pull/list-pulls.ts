@@ -30,7 +30,7 @@ import { toRepositoryContext } from "../../repos/repository/find-repository.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { selectHeads, selectPulls, toPullContext } from "./find-pull.ts";
 
-/** What a list of pull requests is filtered by. */
+/** The filters of a list of pull requests. */
 interface PullQuery {
   /** Undefined for open and closed ones. */
   readonly isClosed: boolean | undefined;

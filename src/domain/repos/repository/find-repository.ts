@@ -116,8 +116,8 @@ const repositoriesOfName = prepare((db, { caller, owner, name }: NamedParams) =>
  * Selects the repository that has a name, and the one that was renamed or transferred from it, or
  * whose owner was renamed.
  *
- * SECURITY: both in one query. A second query for a name that no repository has would tell, by its
- * time, which names hidden repositories have.
+ * SECURITY: both in one query. A second query only for unknown names would reveal the names of
+ * hidden repositories by its time.
  */
 export const selectRepositoriesOfName = (db: Database, caller: CallerArgument, named: Named) =>
   repositoriesOfName(db, { caller, ...toLower(named) });

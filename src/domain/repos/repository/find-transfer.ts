@@ -7,12 +7,11 @@ import type { PendingTransfer } from "../../../shapes/repos/repo-transfer.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
 /**
- * Finds the pending transfer of a repository, as far as the caller may know of it; undefined if
- * there is none.
+ * Finds the pending transfer of a repository; undefined if there is none, or the caller may not see
+ * it.
  *
- * SECURITY: a caller who sees the repository may not see the account that it is offered to.
- * Administrators of the repository and the recipient know both anyway. Teams are told to members of
- * the recipient only.
+ * SECURITY: a caller who sees the repository may not see the recipient's account. Administrators of
+ * the repository and the recipient know both anyway. Only members of the recipient see the teams.
  *
  * Cost: one query where a transfer is pending, else none.
  */

@@ -30,7 +30,7 @@ export interface SearchText {
 /** A word of a query; all texts are in lower case where they are compared with names. */
 interface Word {
   readonly text: string;
-  /** What comes before and after its slash. */
+  /** The parts before and after its slash. */
   readonly slashed: { readonly owner: string; readonly name: string } | undefined;
   /**
    * The full-text queries for it, and for it among what the caller sees without a grant, if it is

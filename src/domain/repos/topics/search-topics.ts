@@ -38,7 +38,7 @@ export async function searchTopics(
 }
 
 /**
- * What topics are searched by: an interval that they are in, or a phrase of the full-text index.
+ * A search for topics: an interval of names, or a phrase of the full-text index.
  */
 type Search = { readonly from: string; readonly to: string } | { readonly phrase: string };
 

@@ -32,7 +32,7 @@ import { forksFollow, isForkPrivate } from "../../people/visibility/fork-visibil
 import { deleteOutsiderToggles } from "../repository/outsider-toggles.ts";
 import { limitReached, withinLimit } from "../repository/repository-limit.ts";
 
-/** Where a repository goes, and by which right. */
+/** The new owner of a repository, and the permission by which it moves. */
 export interface Move {
   readonly newOwner: User;
   /** Teams of the new owner that are to reach it; others are ignored. */
@@ -47,17 +47,16 @@ export interface Move {
  * organization that it leaves on its issues, and the event. Many such labels go with the
  * consequences of the event.
  *
- * Where new repositories are watched automatically, who transferred it and the new owner's teams
- * watch it.
+ * If new repositories are watched automatically, the user who transferred it and the new owner's
+ * teams watch it.
  *
  * Its forks become private or public with it.
  *
  * Git data, large files, keys and webhooks belong to the repository by its id, and stay where they
  * are.
  *
- * That the repository is still its owner's, that the transfer is still pending or none is, and that
- * the new owner has room for it are conditions of the update itself: of two concurrent moves, one
- * wins.
+ * The update itself checks the present owner, the pending transfer, and the limit of the new owner:
+ * of two concurrent moves, one wins.
  *
  * SECURITY: a fork must not become visible to more people than its parent; it becomes private
  * instead.

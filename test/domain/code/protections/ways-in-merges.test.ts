@@ -62,7 +62,7 @@ async function makeRuledPull(world: World, more: Partial<ProtectionSettings> = {
     headBranch: "topic",
     baseBranch: branch,
     mergeBaseOid: commits.base,
-    judgedBaseOid: commits.base,
+    checkedBaseOid: commits.base,
   });
   await storeRefs(repo, [{ ref: `refs/pull/${pull.number}/head`, oid: forward }], commits.pack);
   const applied = world.appliedTo(branch);

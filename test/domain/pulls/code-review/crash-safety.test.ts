@@ -54,7 +54,7 @@ async function makeReviewed() {
   const files = { CODEOWNERS: `.* @${codeOwner.name}\n` };
   const base = history.commit({ files });
   const head = history.commit({ files: { ...files, f: "one\ntwo\n" }, parents: [base] });
-  const pull = await makePull(repo, { headOid: head, mergeBaseOid: base, judgedBaseOid: base });
+  const pull = await makePull(repo, { headOid: head, mergeBaseOid: base, checkedBaseOid: base });
   const refs = [
     { ref: "refs/heads/main", oid: base },
     { ref: "refs/heads/topic", oid: head },

@@ -164,8 +164,8 @@ describe("the head of a pull request", () => {
     const { pulls: pull } = await pullOf(repo, number);
     expect(pull).toMatchObject({
       headOid: two,
-      judgedHeadOid: two,
-      judgedBaseOid: base,
+      checkedHeadOid: two,
+      checkedBaseOid: base,
       mergeState: "mergeable",
       aheadCount: 2,
     });
@@ -213,8 +213,8 @@ describe("the head of a pull request", () => {
     ]);
     expect((await pullOf(repo, number)).pulls).toMatchObject({
       headOid: three,
-      judgedHeadOid: three,
-      judgedBaseOid: base,
+      checkedHeadOid: three,
+      checkedBaseOid: base,
     });
     await tellAgain(repo);
     expect(await toldOf(repo)).toHaveLength(2);
@@ -254,8 +254,8 @@ describe("the head of a pull request", () => {
     await drawConsequences();
     expect((await pullOf(repo, number)).pulls).toMatchObject({
       headOid: after.tip,
-      judgedHeadOid: after.tip,
-      judgedBaseOid: base,
+      checkedHeadOid: after.tip,
+      checkedBaseOid: base,
       mergeState: "mergeable",
     });
     expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(after.tip);
@@ -311,7 +311,7 @@ describe("the base of a pull request", () => {
     const second = await refOf(repo, mergeRef);
     expect(await parentsOf(repo, mergeRef)).toEqual([next, one]);
     expect((await pullOf(repo, number)).pulls).toMatchObject({
-      judgedBaseOid: next,
+      checkedBaseOid: next,
       behindCount: 1,
       mergeState: "mergeable",
     });
@@ -348,7 +348,7 @@ describe("the base of a pull request", () => {
       baseBranch: "trunk",
       headBranch: "work",
       isClosed: false,
-      judgedBaseOid: base,
+      checkedBaseOid: base,
     });
     expect((await pullOf(repo, closed)).pulls).toMatchObject({
       baseBranch: "work",
@@ -440,7 +440,7 @@ describe("the base of a pull request", () => {
 describe("many pull requests of one base", () => {
   it("are judged together: their calls do not grow with their number", async () => {
     const { owner, repo } = await makeWorld();
-    const fields = { headOid: one, mergeBaseOid: base, judgedBaseOid: base };
+    const fields = { headOid: one, mergeBaseOid: base, checkedBaseOid: base };
     const numbers: number[] = [];
     for (let at = 0; at < 120; at++) {
       numbers.push((await makePull(repo, { ...fields, headBranch: `b${at}` })).number);
@@ -453,7 +453,7 @@ describe("many pull requests of one base", () => {
     const rows = await db.select().from(pulls).where(eq(pulls.repoId, repo.id));
     expect(rows).toHaveLength(121);
     for (const row of rows) {
-      expect(row).toMatchObject({ judgedBaseOid: next, mergeState: "mergeable", behindCount: 1 });
+      expect(row).toMatchObject({ checkedBaseOid: next, mergeState: "mergeable", behindCount: 1 });
     }
     const refs = await refsOf(repo);
     expect(refs.filter(({ name }) => name.endsWith("/merge"))).toHaveLength(121);
@@ -471,7 +471,7 @@ describe("many pull requests of one base", () => {
     };
     expect((await objectCalls()).length).toBeLessThan(2);
     expect((await pullOf(repo, number)).pulls).toMatchObject({
-      judgedBaseOid: clash,
+      checkedBaseOid: clash,
       mergeState: "conflict",
     });
   });
@@ -548,8 +548,8 @@ describe("a Worker that ends between two calls", () => {
       stories++;
       expect((await pullOf(repo, number)).pulls).toMatchObject({
         headOid: to,
-        judgedHeadOid: to,
-        judgedBaseOid: base,
+        checkedHeadOid: to,
+        checkedBaseOid: base,
         mergeState: "mergeable",
       });
       expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(to);

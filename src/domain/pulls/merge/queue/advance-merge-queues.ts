@@ -106,7 +106,7 @@ function concernedBy(event: RecordedEvent["event"]): SQL | undefined {
     case "pull.merged":
       return isQueueOf(event.issueId);
     case "issue.deleted":
-      // Its batch, which nothing else tells of, has lost it.
+      // No other event follows if the deleted pull request was in a batch.
       return event.isPull ? isOfRepository : undefined;
     default:
       return undefined;

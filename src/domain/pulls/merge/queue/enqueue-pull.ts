@@ -58,7 +58,7 @@ export async function enqueuePull(
   ctx: Ctx,
   pull: PullContext,
   user: User,
-  { headOid = "", asksChecks = false, style: wantedStyle, ...wanted }: QueueOptions,
+  { headOid = "", asksChecks = false, style: requestedStyle, ...options }: QueueOptions,
 ): Promise<void> {
   const { repo } = pull;
   requireMerger(pull);
@@ -67,7 +67,7 @@ export async function enqueuePull(
   const facts = await loadMergeFacts(ctx, pull);
   const rule = mergeQueueOf(rulesOfBranch(facts.rules, pull.pull.baseBranch, ctx.git.budget));
   if (!rule) throw notApplicable("the base has no merge queue");
-  const style = wantedStyle ?? (rule.style || repo.row.pullSettings.defaultMergeStyle);
+  const style = requestedStyle ?? (rule.style || repo.row.pullSettings.defaultMergeStyle);
   if (rule.style !== "" && style !== rule.style) {
     throw notApplicable(`the merge queue of the base merges by the style ${rule.style}`);
   }
@@ -82,14 +82,14 @@ export async function enqueuePull(
     queue: { asksChecks },
   });
   if (refusal !== undefined) throw notApplicable(refusal);
-  await insert(ctx, pull, user, { ...wanted, style });
+  await insert(ctx, pull, user, { ...options, style });
 }
 
 async function insert(
   ctx: Ctx,
   pull: PullContext,
   user: User,
-  wanted: Pick<QueueOptions, "title" | "message" | "isBranchDeleted"> & {
+  options: Pick<QueueOptions, "title" | "message" | "isBranchDeleted"> & {
     readonly style: MergeStyle;
   },
 ): Promise<void> {
@@ -121,7 +121,7 @@ async function insert(
         doerId: user.id,
         headOid,
         createdAt: now,
-        ...wanted,
+        ...options,
       },
       sql`
         from ${mergeQueues}

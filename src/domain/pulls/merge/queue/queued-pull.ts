@@ -61,7 +61,7 @@ export interface OpenQueue {
 }
 
 /** Selects pull requests in merge queues with who queued them, in order. */
-const selectQueued = (ctx: Ctx, isWanted: SQL, limit: number) =>
+const selectQueued = (ctx: Ctx, condition: SQL, limit: number) =>
   ctx.db
     .select({
       entry: columnsOf(mergeQueueEntries, "entry"),
@@ -73,7 +73,7 @@ const selectQueued = (ctx: Ctx, isWanted: SQL, limit: number) =>
     .innerJoin(users, eq(users.id, mergeQueueEntries.doerId))
     .innerJoin(pulls, eq(pulls.issueId, mergeQueueEntries.issueId))
     .innerJoin(issues, eq(issues.id, mergeQueueEntries.issueId))
-    .where(isWanted)
+    .where(condition)
     .orderBy(asc(mergeQueueEntries.id))
     .limit(limit);
 

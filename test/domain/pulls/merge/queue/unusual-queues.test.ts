@@ -163,7 +163,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     const large = pullOf(queued, 0);
     const ref = `refs/pull/${large.number}/large`;
     await storeRefs(repo, [{ ref, oid: tip }], history.build());
-    const fields = { headBranch: "large", headOid: tip, judgedHeadOid: tip };
+    const fields = { headBranch: "large", headOid: tip, checkedHeadOid: tip };
     await db.update(pulls).set(fields).where(eq(pulls.issueId, large.id));
     await enqueueAll(queued, { Do: "rebase" });
     await runChecks(queued, () => "success");

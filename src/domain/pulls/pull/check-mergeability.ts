@@ -7,10 +7,14 @@ import { GitError } from "../../../git/error.ts";
 import type { ObjectSink } from "../../../git/merge/new-objects.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { NO_NODE } from "../../../git/walk/commit-graph.ts";
-import { isJudged, type PullContext } from "../../../shapes/pulls/pull-request.ts";
+import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { findRef, openNetwork, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
-import { countChanges, judge, type Judgement } from "./judge.ts";
+import {
+  computeMergeability,
+  countChanges,
+  type MergeabilityResult,
+} from "./compute-mergeability.ts";
 
 /**
  * Steps of merging files for a caller who reads a pull request: about 0.4 s of processor time,
@@ -18,35 +22,36 @@ import { countChanges, judge, type Judgement } from "./judge.ts";
  */
 const MERGE_STEPS_MAX = 40_000_000;
 
-/** A judgement with what it is about. */
-export interface JudgedPull {
+/** A pull request with the result of a check, and the commits that were checked. */
+export interface CheckedPull {
   readonly pull: PullContext;
   readonly baseOid: Oid;
   readonly headOid: Oid;
-  readonly judgement: Judgement;
+  readonly mergeability: MergeabilityResult;
 }
 
 /**
- * Judges an open pull request whose judgement is not about its present head and base, within the
- * budget of the request. Of a closed one that was never judged, as one that came closed from
- * elsewhere, the changes are counted.
+ * Checks whether an open pull request can be merged, unless its present head and base were checked
+ * already, within the budget of the request. For a closed one that was never checked, such as an
+ * imported one, counts the changes.
  *
- * Cost: nothing for a judged one; else as opening the repository. It is stored after the answer.
+ * Cost: nothing if it was checked already; else opening the repository. The result is stored after
+ * the response.
  *
- * @returns The pull request as judged, or unchanged where the budget does not suffice or a branch
- * is missing: a job judges it then.
+ * @returns The pull request with the result, or unchanged if the budget does not suffice or a
+ * branch is missing: a job checks it then.
  */
-export async function judgePull(ctx: Ctx, pull: PullContext): Promise<PullContext> {
+export async function checkMergeability(ctx: Ctx, pull: PullContext): Promise<PullContext> {
   if (pull.row.isClosed) return countClosed(ctx, pull);
-  if (pull.baseTip === undefined || isJudged(pull)) return pull;
+  if (pull.baseTip === undefined || isMergeabilityCurrent(pull)) return pull;
   try {
     const [snapshot] = await openNetwork(ctx, pull.repo.row, pull.repo.row);
     const budget = ctx.git.openBudget(MERGE_STEPS_MAX);
-    const judged = await judgeIn(snapshot, pull, undefined, budget);
-    if (!judged || judged.judgement.mergeState === "error") return pull;
-    // The job that finds it merged needs to see that it was not.
-    if (!isSwallowed(judged)) ctx.defer(storeJudgements(ctx, [judged]));
-    return withJudgement(judged);
+    const checked = await checkMergeabilityIn(snapshot, pull, undefined, budget);
+    if (!checked || checked.mergeability.mergeState === "error") return pull;
+    // The job that records a manual merge compares with the stored state before it.
+    if (!isManuallyMerged(checked)) ctx.defer(storeMergeability(ctx, [checked]));
+    return withMergeability(checked);
   } catch (error) {
     if (error instanceof GitError) return pull;
     throw error;
@@ -54,9 +59,9 @@ export async function judgePull(ctx: Ctx, pull: PullContext): Promise<PullContex
 }
 
 async function countClosed(ctx: Ctx, pull: PullContext): Promise<PullContext> {
-  const { headOid, mergeBaseOid, judgedHeadOid, issueId } = pull.pull;
-  // Without a base it is not known what it was to change.
-  if (judgedHeadOid !== "" || mergeBaseOid === "") return pull;
+  const { headOid, mergeBaseOid, checkedHeadOid, issueId } = pull.pull;
+  // Without a merge base, its changes are unknown.
+  if (checkedHeadOid !== "" || mergeBaseOid === "") return pull;
   try {
     const [{ repository }] = await openNetwork(ctx, pull.repo.row, pull.repo.row);
     const { graph } = repository;
@@ -64,13 +69,13 @@ async function countClosed(ctx: Ctx, pull: PullContext): Promise<PullContext> {
     if (base === NO_NODE || head === NO_NODE) return pull;
     const [baseTree, headTree] = [await graph.loadRootOid(base), await graph.loadRootOid(head)];
     const counts = await countChanges(repository, baseTree, headTree);
-    // A judgement names its base too: this is none, so that one that is opened again is judged.
-    const counted = { ...counts, judgedHeadOid: headOid };
+    // `checkedBaseOid` stays empty, so that a reopened pull request is checked.
+    const counted = { ...counts, checkedHeadOid: headOid };
     const isSame = and(
       eq(pulls.issueId, issueId),
       eq(pulls.headOid, headOid),
       eq(pulls.mergeBaseOid, mergeBaseOid),
-      eq(pulls.judgedHeadOid, ""),
+      eq(pulls.checkedHeadOid, ""),
     );
     ctx.defer(ctx.db.update(pulls).set(counted).where(isSame).run());
     return { ...pull, pull: { ...pull.pull, ...counted } };
@@ -81,54 +86,60 @@ async function countClosed(ctx: Ctx, pull: PullContext): Promise<PullContext> {
 }
 
 /**
- * Judges a pull request in a snapshot of its base's repository.
+ * Checks whether a pull request can be merged, in a snapshot of its base's repository.
  *
  * @param write Receives the new objects of the merge.
  * @param budget Bounds the work of merging files.
  * @returns Undefined if the head or the base is not stored there.
  */
-export async function judgeIn(
+export async function checkMergeabilityIn(
   snapshot: RepositorySnapshot,
   pull: PullContext,
   write?: ObjectSink,
   budget?: Budget,
-): Promise<JudgedPull | undefined> {
+): Promise<CheckedPull | undefined> {
   const { repository } = snapshot;
   const { baseBranch, headOid } = pull.pull;
   const baseOid = findRef(snapshot, branchRef(baseBranch))?.oid;
   const head = repository.graph.find(headOid);
   if (baseOid === undefined || head === NO_NODE) return undefined;
-  const judgement = await judge(repository, repository.graph.find(baseOid), head, write, budget);
-  return { pull, baseOid, headOid, judgement };
+  const mergeability = await computeMergeability(
+    repository,
+    repository.graph.find(baseOid),
+    head,
+    write,
+    budget,
+  );
+  return { pull, baseOid, headOid, mergeability };
 }
 
 /**
  * Whether the base reaches the head of a pull request that had commits of its own, in a repository
- * that takes this for a merge.
+ * that detects manual merges.
  */
-export const isSwallowed = ({ pull, headOid, judgement }: JudgedPull): boolean =>
-  judgement.mergeState === "ancestor" &&
+export const isManuallyMerged = ({ pull, headOid, mergeability }: CheckedPull): boolean =>
+  mergeability.mergeState === "ancestor" &&
   pull.repo.row.pullSettings.autodetectManualMerge &&
   pull.pull.mergeBaseOid !== headOid;
 
-const withJudgement = ({ pull, baseOid, headOid, judgement }: JudgedPull): PullContext => {
-  const { treeOid: _, ...known } = judgement;
+const withMergeability = ({ pull, baseOid, headOid, mergeability }: CheckedPull): PullContext => {
+  const { treeOid: _, ...known } = mergeability;
   return {
     ...pull,
     baseTip: baseOid,
-    pull: { ...pull.pull, ...known, judgedBaseOid: baseOid, judgedHeadOid: headOid },
+    pull: { ...pull.pull, ...known, checkedBaseOid: baseOid, checkedHeadOid: headOid },
   };
 };
 
-/** Maximum bytes of judgements in one statement; a bound value of D1 has 2 MB at most. */
+/** Maximum bytes of results in one statement; a bound value of D1 has 2 MB at most. */
 const STATEMENT_BYTES = 1_000_000;
 
 /**
- * Stores judgements, each only while its pull request has the commits that it is about. Idempotent.
+ * Stores results, each only while its pull request has the commits that were checked. Idempotent.
  *
  * Cost: one batch.
  */
-export async function storeJudgements(ctx: Ctx, all: readonly JudgedPull[]): Promise<void> {
+export async function storeMergeability(ctx: Ctx, all: readonly CheckedPull[]): Promise<void> {
   const chunks: string[][] = [];
   let bytes = 0;
   for (const each of all) {
@@ -144,8 +155,8 @@ export async function storeJudgements(ctx: Ctx, all: readonly JudgedPull[]): Pro
   if (first) await ctx.db.batch([first, ...rest]);
 }
 
-const toRow = ({ pull, baseOid, headOid, judgement }: JudgedPull) => {
-  const { treeOid: _, ...known } = judgement;
+const toRow = ({ pull, baseOid, headOid, mergeability }: CheckedPull) => {
+  const { treeOid: _, ...known } = mergeability;
   const { issueId, baseBranch } = pull.pull;
   return { issueId, baseBranch, baseOid, headOid, ...known };
 };
@@ -154,28 +165,28 @@ const storeRows = ({ db }: Ctx, rows: string) =>
   db
     .update(pulls)
     .set({
-      mergeState: sql`judged.value ->> 'mergeState'`,
-      mergeBaseOid: sql`judged.value ->> 'mergeBaseOid'`,
-      conflictPaths: sql`judged.value -> 'conflictPaths'`,
-      additions: sql`judged.value ->> 'additions'`,
-      deletions: sql`judged.value ->> 'deletions'`,
-      changedFiles: sql`judged.value ->> 'changedFiles'`,
-      aheadCount: sql`judged.value ->> 'aheadCount'`,
-      behindCount: sql`judged.value ->> 'behindCount'`,
-      judgedBaseOid: sql`judged.value ->> 'baseOid'`,
-      judgedHeadOid: sql`judged.value ->> 'headOid'`,
+      mergeState: sql`checked.value ->> 'mergeState'`,
+      mergeBaseOid: sql`checked.value ->> 'mergeBaseOid'`,
+      conflictPaths: sql`checked.value -> 'conflictPaths'`,
+      additions: sql`checked.value ->> 'additions'`,
+      deletions: sql`checked.value ->> 'deletions'`,
+      changedFiles: sql`checked.value ->> 'changedFiles'`,
+      aheadCount: sql`checked.value ->> 'aheadCount'`,
+      behindCount: sql`checked.value ->> 'behindCount'`,
+      checkedBaseOid: sql`checked.value ->> 'baseOid'`,
+      checkedHeadOid: sql`checked.value ->> 'headOid'`,
     })
-    .from(sql`json_each(${rows}) judged`)
+    .from(sql`json_each(${rows}) checked`)
     .where(
-      sql`${pulls.issueId} = judged.value ->> 'issueId'
-        and ${pulls.headOid} = judged.value ->> 'headOid'
-        and ${pulls.baseBranch} = judged.value ->> 'baseBranch'
+      sql`${pulls.issueId} = checked.value ->> 'issueId'
+        and ${pulls.headOid} = checked.value ->> 'headOid'
+        and ${pulls.baseBranch} = checked.value ->> 'baseBranch'
         and ${pulls.mergedAt} is null
         and not exists (
           select 1
           from ${branchTips}
           where ${branchTips.repoId} = ${pulls.repoId}
             and ${branchTips.branch} = ${pulls.baseBranch}
-            and ${branchTips.oid} is not judged.value ->> 'baseOid'
+            and ${branchTips.oid} is not checked.value ->> 'baseOid'
         )`,
     );
