@@ -32,7 +32,7 @@ import { FilePath, RefQuery } from "./paths.ts";
 /** The variables of a request that passed a repository guard. */
 type RequestVariables = Pick<GuardVariables, "ctx" | "viewer"> & { repo: RepositoryContext };
 
-/** What `/contents` always includes. */
+/** The parts that `/contents` always includes. */
 const ALL: Includes = { content: true, lfs: true, commit: true };
 
 const INCLUDES: Readonly<Record<string, Includes>> = {

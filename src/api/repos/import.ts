@@ -84,7 +84,7 @@ imports.openapi(
       authors: readAuthors(sent.authors ?? ""),
     };
     const importing = importExport(ctx, user, options, readRawFile(body ?? new Blob([]).stream()));
-    // What was received is noted, or removed, even if the client disconnects.
+    // Received bytes are recorded, or removed, even if the client disconnects.
     ctx.defer(importing.catch(() => undefined));
     return c.json(toRepository(await importing, viewer), 201);
   },

@@ -26,7 +26,7 @@ export function splitHaves({ refs }: Pick<Advertisement, "refs">): {
   };
 }
 
-/** What a push wants beside its report. */
+/** The capabilities that a push requests besides its report. */
 export interface RequestedCapabilities {
   readonly isAtomic: boolean;
   readonly hasOptions: boolean;
@@ -40,19 +40,19 @@ export interface RequestedCapabilities {
  */
 export function choosePushCapabilities(
   offered: Capabilities,
-  wishes: RequestedCapabilities,
+  requested: RequestedCapabilities,
 ): Capabilities {
   const report = ["report-status-v2", "report-status"].find((name) => offered.has(name));
   if (report === undefined) {
     throw new GitError("unsupported", "the server can't report the result of a push");
   }
-  const wanted = [report, "side-band-64k", "quiet", "ofs-delta"];
-  if (wishes.isAtomic) wanted.push("atomic");
-  if (wishes.hasOptions) wanted.push("push-options");
+  const preferred = [report, "side-band-64k", "quiet", "ofs-delta"];
+  if (requested.isAtomic) preferred.push("atomic");
+  if (requested.hasOptions) preferred.push("push-options");
   const chosen = new Map<string, ByteText[]>();
-  for (const name of wanted) if (offered.has(name)) chosen.set(name, [PRESENT]);
+  for (const name of preferred) if (offered.has(name)) chosen.set(name, [PRESENT]);
   if (offered.has("object-format")) chosen.set("object-format", ["sha1" as ByteText]);
-  if (offered.has("agent")) chosen.set("agent", [wishes.agent]);
+  if (offered.has("agent")) chosen.set("agent", [requested.agent]);
   return chosen;
 }
 

@@ -90,7 +90,7 @@ export interface PullContext extends IssueContext {
   readonly headRepo: RepositoryContext | undefined;
   /** Undefined if it is not merged, or the account is deleted. */
   readonly merger: UserRow | undefined;
-  /** Who is asked for a review, or has reviewed without being dismissed, first to last. */
+  /** Users with a pending request or a review that was not dismissed, first to last. */
   readonly requestedReviewers: readonly UserRow[];
   readonly requestedTeams: readonly TeamRow[];
   readonly reviewCommentCount: number;
