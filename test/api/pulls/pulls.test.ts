@@ -193,8 +193,8 @@ describe("POST /repos/{owner}/{repo}/pulls", () => {
     expect(status).toBe(201);
     expect(body).toMatchObject({ additions: 1, changed_files: 1, mergeable: true });
     const [entry] = await entriesOf(body.id);
-    const told = JSON.parse(entry?.body ?? "{}").commit_ids as string[];
-    expect([told.length, told.at(-1)]).toEqual([1000, tip]);
+    const named = JSON.parse(entry?.body ?? "{}").commit_ids as string[];
+    expect([named.length, named.at(-1)]).toEqual([1000, tip]);
   });
 
   describe("refuses", () => {
@@ -264,7 +264,7 @@ describe("POST /repos/{owner}/{repo}/pulls", () => {
       ]);
     });
 
-    // SECURITY: whoever may only read can't offer the branches of others.
+    // SECURITY: a reader can't offer the branches of others.
     it("the branches of others by a stranger, but not by who is named for the repository", async () => {
       const { stranger, repo } = await makeWithTopic();
       const refused = await call("POST", pathOf(repo), { as: stranger, json: main });

@@ -218,7 +218,7 @@ describe("a pack that is read by block", () => {
     expect(() => catalog.pack(0).sidecar).toThrow(TablesMissing);
   });
 
-  it("says which block is missing, and reads it once for all that need it", async () => {
+  it("names the missing block, and reads it once for all that need it", async () => {
     const { catalog } = await mix(() => true);
     const blob = oids.find((oid) => git(repository, ["cat-file", "-t", oid]) === "blob") ?? "";
     const look = (): string =>

@@ -58,7 +58,7 @@ async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe("writePack", () => {
-  it("writes the wanted objects from one pack or many, as a pack that git accepts", async () => {
+  it("writes the given objects from one pack or many, as a pack that git accepts", async () => {
     for (const tips of [["main"], ["main~6", "main~3", "main~1", "main"]]) {
       const catalog = await openPushes(...tips);
       const objects = new PackedObjects(catalog);

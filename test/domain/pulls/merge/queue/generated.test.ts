@@ -15,7 +15,7 @@ import {
   report,
 } from "../../../../support/merge-queues.ts";
 
-// Queues with generated failures and disturbances. What must hold is told without the service's own
+// Queues with generated failures and disturbances. The expected states are computed without the service's own
 // words: a pull request is merged unless it is bad or somebody took it away, in the order in which
 // they were queued, and the base is only ever moved to a commit whose check succeeded.
 

@@ -208,7 +208,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     expect(names.filter((name) => name.includes("queue"))).toEqual([]);
   });
 
-  it("tells webhooks of who comes and goes, from the request to the receiver", async () => {
+  it("dispatches webhook events of each entry, from the request to the receiver", async () => {
     const queued = await makeQueuedRepo(1);
     const { owner, repo } = queued;
     const receiver = openReceiver("200");
