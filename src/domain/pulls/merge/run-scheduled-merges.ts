@@ -94,12 +94,12 @@ async function tryMerge(
   try {
     const repo = toRepositoryContext(ctx.actor, row);
     const pull = await findPull(ctx, repo, number);
-    const options = { style, title, message };
+    const options = { style, title, message, isBranchDeleted };
     try {
-      await mergePull(ctx, pull, user, { ...options, isBranchDeleted, isAutomatic: true });
+      await mergePull(ctx, pull, user, { ...options, isAutomatic: true });
     } catch (error) {
       if (!(error instanceof MergeQueueRequired)) throw error;
-      await enqueuePull(ctx, pull, user, { ...options, isBranchDeleted, asksChecks: true });
+      await enqueuePull(ctx, pull, user, { ...options, asksChecks: true });
     }
   } catch (error) {
     // If others keep updating the base, the event is retried.

@@ -23,22 +23,18 @@ import { findMergeRefusal } from "../../../code/protections/merge-refusal.ts";
 import { mergeQueueOf } from "../../../code/protections/merge-queue-rule.ts";
 
 import { requireMerger, requireReady, requireStyle } from "../require-mergeable.ts";
-import { requireInReach } from "../schedule-merge.ts";
+import { requireInReach, type ScheduledMergeOptions } from "../schedule-merge.ts";
 import { RETRY_MS } from "./queued-pull.ts";
 
 /** Maximum pull requests in a queue. */
 const QUEUE_MAX = 1000;
 
-/** How a pull request is to be merged by the queue. */
-export interface QueueOptions {
+/** The options of a merge by the queue. */
+export interface QueueOptions extends Omit<ScheduledMergeOptions, "style"> {
   /** By default the queue's, or else the repository's. */
   readonly style?: MergeStyle | undefined;
-  /** "" for the defaults. */
-  readonly title: string;
-  readonly message: string;
   /** The head that the caller has seen; "" for any. */
   readonly headOid?: Oid | "";
-  readonly isBranchDeleted: boolean;
   /** Whether the checks of the head must have succeeded. */
   readonly asksChecks?: boolean;
 }
@@ -47,8 +43,8 @@ export interface QueueOptions {
  * Puts a pull request at the end of the merge queue of its base. The event's consequence goes on
  * from there.
  *
- * It needs what a merge needs but the checks, which the result of the queue has. A merge that is
- * scheduled ends with it.
+ * Requires everything that a merge requires except the checks, which run on the result of the
+ * queue. Cancels a scheduled merge.
  *
  * @throws Failure `not_applicable` if the base has no merge queue, for another style than the
  * queue's, and as `mergePull` for what no check changes; `conflict` for another head than the
@@ -89,9 +85,7 @@ async function insert(
   ctx: Ctx,
   pull: PullContext,
   user: User,
-  options: Pick<QueueOptions, "title" | "message" | "isBranchDeleted"> & {
-    readonly style: MergeStyle;
-  },
+  options: ScheduledMergeOptions,
 ): Promise<void> {
   const { db, now } = ctx;
   const { id: issueId, repoId } = pull.row;
