@@ -60,7 +60,7 @@ async function bench({ directory, track }: Resources): Promise<void> {
     ["commits, a page", (request) => reads.listHistory(request)],
     ["tree, one directory", (request) => reads.listRoot(request)],
     ["comparison and diff, 8 commits", (request) => reads.compareCommits(request, repository)],
-    ["mergeability of a pull request", (request) => reads.judgePull(request, repository)],
+    ["mergeability of a pull request", (request) => reads.checkMergeability(request, repository)],
   ];
   const lines: string[][] = [];
   let writes = 0;

@@ -40,5 +40,5 @@ export async function enterPull(
   const found = await findPermitted(incoming, ctx, target, entered.target);
   const [pulls = [], heads = [], rules] = more ?? [];
   const repo = rules ? withRules(found, rules) : found;
-  return { ctx, repo, pull: requirePull(repo, toOnePull(ctx, repo, pulls, heads)) };
+  return { ctx, repo, pull: requirePull(repo, toOnePull(ctx, repo, { rows: pulls, heads })) };
 }

@@ -21,7 +21,7 @@ import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
 import { frameSpaced, inFrames } from "./pack-frames.ts";
 
-/** What git puts before a short name to find a ref, in its order. */
+/** The prefixes that git puts before a short name to find a ref, in its order. */
 const SHORT_NAMES = ["", "refs/", "refs/tags/", "refs/heads/"];
 
 /**
@@ -61,7 +61,7 @@ export class FetchSession {
   private readonly refs: ReadonlyMap<string, AdvertisedRef>;
   private readonly repository: OpenRepository;
   private readonly request: FetchRequest;
-  /** Refs wanted by name (`want-ref`). */
+  /** Refs that the client wants by name (`want-ref`). */
   readonly wantedRefs: readonly AdvertisedRef[];
   private readonly wantOids: readonly Oid[];
   private readonly tips: readonly Node[];
@@ -150,12 +150,12 @@ export class FetchSession {
    *
    * @returns Git's summary line ("Total …").
    */
-  async *packBytes({ wanted, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array, string> {
+  async *packBytes({ toPack, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array, string> {
     const { takesOfsDelta } = this.request;
-    const plan = { wanted, receiverHas };
+    const plan = { toPack, receiverHas };
     const from = { stored: this.stored, snapshot: this.snapshot, repository: this.repository };
     const report = yield* sendPack(from, plan, takesOfsDelta);
-    const { size } = wanted;
+    const { size } = toPack;
     if (!report) return formatWholeTotal(size);
     const { deltas, reused, reusedDeltas } = report;
     const total = `Total ${size} (delta ${deltas})`;
@@ -174,7 +174,7 @@ export class FetchSession {
       return yield* inFrames(this.packBytes(plan), payloadMax);
     }
     yield* frameSpaced(this.stored.streamPackSpaced(whole, FRAME_SPACING));
-    return formatWholeTotal(plan.wanted.size);
+    return formatWholeTotal(plan.toPack.size);
   }
 
   private findRef(name: ByteText): AdvertisedRef {
@@ -184,8 +184,8 @@ export class FetchSession {
   }
 
   /**
-   * SECURITY: an object that no ref reaches counts as unknown, or an acknowledgment would tell that
-   * it is stored, and deltas could be based on it.
+   * SECURITY: an object that no ref reaches counts as unknown, or an acknowledgment would reveal
+   * that it is stored, and deltas could be based on it.
    */
   private findCommon(): Oid[] {
     const { graph } = this.repository;

@@ -54,7 +54,7 @@ export function openHints(
 
 /**
  * Names the open pull request of each updated branch but the default one, or where to open one; ""
- * if there is nothing to say. In Gitea's words.
+ * if there is no hint. In Gitea's words.
  */
 export async function suggestPulls(
   { ctx, repo }: RequestContext,

@@ -66,8 +66,8 @@ export async function receivePack(
   const stored = ctx.git.repository(repo.row);
   // SECURITY: nothing of a push is stored that could not be applied anyway.
   const chosen = await chooseRefs(context, request.commands);
-  const isWanted = request.hasPack && chosen.accepted.length > 0;
-  const upload = isWanted ? await beginUpload(stored, ctx, pullsOf(chosen)) : undefined;
+  const isPackNeeded = request.hasPack && chosen.accepted.length > 0;
+  const upload = isPackNeeded ? await beginUpload(stored, ctx, pullsOf(chosen)) : undefined;
   const failure = await receiveBody(request, upload?.receiver, rest, body, ctx.config);
   if (failure?.error instanceof CallerLeft) {
     if (upload) ctx.defer(stored.dropUpload(upload.uploadId, upload.receiver));
@@ -263,7 +263,7 @@ interface ChosenRefs {
 const pullsOf = ({ isForPulls }: ChosenRefs): PullRefs => (isForPulls ? "all" : "none");
 
 /**
- * SECURITY: the door lets everybody in who may read the code. This alone keeps readers from all
+ * SECURITY: the guard admits everyone who may read the code. This alone keeps readers from all
  * refs but those of their pull requests, and the branches of pull requests whose posters let them
  * edit these.
  *

@@ -16,7 +16,7 @@ const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
  *
  * Limits must apply to the decompressed bytes: a small body may inflate to any size.
  *
- * @throws Failure `malformed` for a body that is not gzip as it says; CallerLeft if the client
+ * @throws Failure `malformed` for a body that is not gzip as declared; CallerLeft if the client
  *   hangs up.
  */
 export async function* readRequestBody(c: Context<GitHttpEnv>): AsyncGenerator<Uint8Array> {

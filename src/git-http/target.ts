@@ -39,8 +39,8 @@ export function toStore(c: Context<GitHttpEnv>): PushTarget {
 }
 
 /**
- * The same for pushing. Whoever may read the code may begin a push, since it may open a pull
- * request: `receivePack` judges each ref.
+ * The same for pushing. Readers of the code may begin a push, since it may open a pull request:
+ * `receivePack` checks each ref.
  */
 export const toPush = (c: Context<GitHttpEnv>): PushTarget => ({
   ...toStore(c),

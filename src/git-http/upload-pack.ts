@@ -244,7 +244,7 @@ async function answerWithPack(
         yield* session.packBytes(plan);
         return;
       }
-      const { size } = plan.wanted;
+      const { size } = plan.toPack;
       const counted = `Enumerating objects: ${size}, done.\nCounting objects: 100% (${size}/${size}), done.\n`;
       if (wantsProgress) yield formatProgress(counted, payloadMax);
       const summary = yield* session.packFrames(plan, payloadMax);

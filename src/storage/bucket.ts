@@ -244,7 +244,7 @@ export class Bucket {
     return readable;
   }
 
-  /** Sends a range; if a read fails, or nobody wants the rest, the stream fails. */
+  /** Sends a range; if a read fails, or the reader cancels, the stream fails. */
   private async sendSpans(
     first: ReadableStream<Uint8Array>,
     read: (at: number) => Promise<ReadableStream<Uint8Array>>,
@@ -484,8 +484,8 @@ export class Upload {
   private makeRoom(bytes: number): void {
     if (bytes <= this.part.length) return;
     // A file with one full part usually fills the next one too, so that one is allocated at once.
-    const wanted = this.upload ? PART_BYTES : Math.max(bytes, this.part.length * 4);
-    const larger = new Uint8Array(Math.min(PART_BYTES, wanted));
+    const neededBytes = this.upload ? PART_BYTES : Math.max(bytes, this.part.length * 4);
+    const larger = new Uint8Array(Math.min(PART_BYTES, neededBytes));
     this.gauge(this.sendingBytes + this.part.length + larger.length);
     larger.set(this.part.subarray(0, this.partBytes));
     this.part = larger;

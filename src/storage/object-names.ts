@@ -1,6 +1,6 @@
 /**
- * Most characters of a name that says of which object it is a fork: it is part of keys of the
- * bucket.
+ * Maximum characters of a name that contains the object of which it is a fork: it is part of keys
+ * of the bucket.
  */
 const FORK_NAME_MAX = 200;
 

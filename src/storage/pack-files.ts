@@ -41,8 +41,8 @@ const OPEN_PACK_BYTES = 6 * 1024;
 const tables = new LruCache<Omit<OpenPack, "source">>(32 * 1024 * 1024);
 
 /**
- * What is in memory of the tables of large packs, by key; null for a pack that has none to be read
- * by block.
+ * The parts in memory of the tables of large packs, by key; null for a pack that has none to be
+ * read by block.
  */
 const indexes = new LruCache<BlockIndex | null>(16 * 1024 * 1024);
 
@@ -68,7 +68,7 @@ export async function openPackByBlock(
   return new BlockPack(new ObjectBlocks(index, rows, pool, pack.name), source);
 }
 
-/** What is in memory of a pack's tables; null if they are not read by block. */
+/** The parts in memory of a pack's tables; null if they are not read by block. */
 async function findBlockIndex(
   bucket: Bucket,
   networkName: string,
@@ -186,8 +186,8 @@ function keepTables(
 const KEPT_BYTES_MAX = 256 * 1024;
 
 /**
- * Keeps a small pack in memory that was just stored, so that whoever opens it next in this isolate
- * reads nothing: the event of the push, the page that shows it, the next change.
+ * Keeps a small pack in memory that was just stored, so that the next one to open it in this
+ * isolate reads nothing: the event of the push, the page that shows it, the next change.
  *
  * @param bytes The pack; undefined if it is not in memory.
  */

@@ -267,8 +267,8 @@ export class PackReceiver {
   }
 
   /**
-   * What may be read of the repository for the pack: its deltas name bases that are at the end of
-   * chains, and each is a few bytes of the pack.
+   * Bytes of the repository that may be read for the pack: its deltas name bases that are at the
+   * end of chains, and each is a few bytes of the pack.
    */
   private openReads({ sizeBytes }: ScannedPack): Budget {
     return new StepBudget(READ_STEPS_PER_BYTE * inflatedMax(this.limits, sizeBytes));

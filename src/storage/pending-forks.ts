@@ -7,7 +7,7 @@ const PARTS_MAX = 2000;
 /** Pending forks that one maintenance job looks for. */
 const FORKS_MAX = 1000;
 
-/** What a fork takes over. */
+/** The refs and packs that a fork takes over. */
 type ForkState = Pick<SnapshotRecord, "head" | "refs" | "packs">;
 
 /**
@@ -56,7 +56,7 @@ export class PendingForks {
   }
 
   /**
-   * What a fork takes over; undefined if it is not pending.
+   * The refs and packs that a fork takes over; undefined if it is not pending.
    *
    * @param version The current version.
    * @param read Reads the current version.

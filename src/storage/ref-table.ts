@@ -37,8 +37,8 @@ export class RefTable {
   listPulls(oids?: readonly string[]): StoredRef[] {
     const isPull = "where name >= ? and name < ?";
     if (!oids) return this.select(isPull, PULLS, BEHIND_PULLS);
-    const isWanted = `${isPull} and oid in (select value from json_each(?))`;
-    return this.select(isWanted, PULLS, BEHIND_PULLS, JSON.stringify(oids));
+    const condition = `${isPull} and oid in (select value from json_each(?))`;
+    return this.select(condition, PULLS, BEHIND_PULLS, JSON.stringify(oids));
   }
 
   /** The distinct values of all refs. */

@@ -2,7 +2,7 @@ import { log } from "../lib/log.ts";
 
 /**
  * A message that something waits to be synchronized with another host, or taken over from there.
- * The database says what there is to do, and whether it is due.
+ * The database has the tasks, and their due times.
  */
 export type RemoteJob =
   | { readonly kind: "pull-mirror"; readonly repoId: number }

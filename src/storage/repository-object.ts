@@ -276,7 +276,7 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /**
-   * What a search for unreachable objects starts from, and a lease for it; undefined while another
+   * The start of a search for unreachable objects, and a lease for it; undefined while another
    * search runs.
    *
    * @param since Values that refs had until later count as reached.
@@ -401,7 +401,7 @@ export class RepositoryObject extends DurableObject<Env> {
     else await this.env.REPOSITORY.getByName(objectName).destroy();
   }
 
-  /** What a fork takes over; undefined if it is not pending. */
+  /** The refs and packs that a fork takes over; undefined if it is not pending. */
   readFork(objectName: string): ForkRecord | undefined {
     return this.forks.find(objectName, this.version(), () => this.snapshot("none"));
   }
@@ -416,7 +416,7 @@ export class RepositoryObject extends DurableObject<Env> {
     this.forks.keep(this.version(), () => this.snapshot("none"));
   }
 
-  /** Initializes this object as the fork that its name says it is. */
+  /** Initializes this object as the fork that its name identifies. */
   private async takeOver(sourceName: string): Promise<void> {
     const fork = await this.env.REPOSITORY.getByName(sourceName).readFork(this.ctx.id.name ?? "");
     if (!fork) throw new Error("a fork of which its source does not know");
@@ -429,7 +429,7 @@ export class RepositoryObject extends DurableObject<Env> {
     this.ctx.waitUntil(this.leaveSource(fork.location).catch(() => undefined));
   }
 
-  /** Tells the source of a fork that it has taken over. */
+  /** Notifies the source of a fork that it has taken over. */
   private async leaveSource({ objectName }: RepositoryLocation): Promise<void> {
     const { kv } = this.ctx.storage;
     const sourceName = kv.get<string>("source");

@@ -1,7 +1,7 @@
 import type { MergeStyle } from "../db/schema/index.ts";
 import type { CollectionPolicy } from "./collection-policy.ts";
 
-/** Where a repository's git data is stored. */
+/** The location of a repository's git data. */
 export interface RepositoryLocation {
   /** The name of the Durable Object that owns its refs. */
   readonly objectName: string;
@@ -67,7 +67,7 @@ export interface SnapshotRecord {
   collections: number;
 }
 
-/** What a fork takes over of the repository that was forked, and the fork's location. */
+/** The refs and packs that a fork takes over from its source, and the fork's location. */
 export type ForkRecord = Pick<SnapshotRecord, "head" | "refs" | "packs"> & {
   location: RepositoryLocation;
 };
@@ -78,8 +78,8 @@ export interface Snapshot extends SnapshotRecord {
    * The refs of pull requests, if `refs` lacks any of them; else none. Ordered by name, as of the
    * first call.
    *
-   * SECURITY: what only they reach is as readable as all else, so that whoever refuses an object
-   * asks them first.
+   * SECURITY: objects that only they reach are as readable as all others, so that code that refuses
+   * an object asks them first.
    */
   readonly loadPullRefs: () => Promise<readonly StoredRef[]>;
   /**
@@ -136,9 +136,9 @@ export interface PushedMerge {
   mergeBaseOid: string;
   /** Whether it was scheduled, or queued. */
   isAutomatic: boolean;
-  /** Who merges it, if that is not who pushes. */
+  /** The user who merges it, if another one pushes. */
   mergerId?: number;
-  /** Whether the branch of the head is to be deleted afterwards, as far as who merges may. */
+  /** Whether the branch of the head is deleted afterwards, if the merger may delete it. */
   isBranchDeleted?: boolean;
 }
 
@@ -256,7 +256,7 @@ export type ReplaceOutcome =
   /** `packBytes` is the size of all packs together. */
   { kind: "replaced"; packBytes: number } | { kind: "stale" };
 
-/** Counts that tell whether a search for unreachable objects still holds. */
+/** Counts that show whether a search for unreachable objects is still valid. */
 export interface CollectionEpoch {
   readonly collections: number;
   /** Of pushes that took what another repository of the network reaches. */
@@ -328,7 +328,7 @@ export interface RetiredPack {
   isShared: boolean;
 }
 
-/** How far other repositories of the network were asked for retired packs. */
+/** The last repository of the network that was asked for retired packs. */
 export interface Inquiry {
   /** Shared packs that none of the asked repositories needs. */
   names: string[];

@@ -32,7 +32,7 @@ const recentTexts = new LruCache<Uint8Array>(8 * 1024 * 1024);
 /** Steps that computing one result may take: about 0.6 s of processor time. */
 export const RESULT_STEPS_MAX = 80_000_000;
 
-/** What computing results needs of the request. */
+/** The part of the request that computing results needs. */
 export interface ResultWork {
   openBudget(stepsMax: number): StepBudget;
   /**

@@ -4,12 +4,12 @@ import type { DigestName } from "./digest-name.ts";
 import type { HashModules } from "./hash-modules.ts";
 
 /**
- * What the modules of hash-wasm export. The hashed bytes and the digest are exchanged through one
+ * The exports of hash-wasm's modules. The hashed bytes and the digest are exchanged through one
  * buffer.
  */
 interface HashExports {
   readonly memory: WebAssembly.Memory;
-  /** Where the size of the state is. */
+  /** The address of the size of the state. */
   readonly STATE_SIZE: WebAssembly.Global<"i32">;
   readonly Hash_GetBuffer: () => number;
   readonly Hash_GetState: () => number;
@@ -21,7 +21,7 @@ interface HashExports {
 /** Size of the buffer of the modules, in bytes. */
 const BUFFER_BYTES = 16 * 1024;
 
-/** Bits of each hash, by which the module of SHA-2 tells its functions apart. */
+/** Bits of each hash, which select the function in the module of SHA-2. */
 const BITS: Readonly<Record<DigestName, number>> = {
   md5: 128,
   sha1: 160,

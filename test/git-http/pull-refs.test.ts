@@ -272,7 +272,7 @@ describe("a fetch", () => {
     expect(await fetch(...other)).toContain("no commits selected");
   });
 
-  it("tells the size of what only they reach, not of what no ref reaches", async () => {
+  it("shows the size of objects that only they reach, not of those that no ref reaches", async () => {
     const pulled = await makePulled();
     const sizes = async (oid: string) => {
       const lines = ["size\n", `oid ${oid}`];

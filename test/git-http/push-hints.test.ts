@@ -94,7 +94,7 @@ it("quiet silences progress, and not the word that push options had no effect", 
 });
 
 describe("a push from a shallow clone", () => {
-  it("that would leave the history cut off says so, and writes nothing", async () => {
+  it("that would leave the history cut off is refused with a hint, and writes nothing", async () => {
     const own = await make.repo(owner);
     const shallow = new History();
     const tip = shallow.commit({ parents: ["2".repeat(40)] });

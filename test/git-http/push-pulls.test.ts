@@ -61,7 +61,7 @@ const urlOf = (number: number): string =>
   `https://forge.example/${repo.owner}/${repo.name}/pulls/${number}`;
 
 describe("a push to refs/for", () => {
-  it("opens a pull request by whoever may read the repository", async () => {
+  it("opens a pull request by a reader of the repository", async () => {
     const answer = await send([{ ref: FOR, new: one }], ["topic=fix"]);
     expect(answer).toContain("ok refs/for/main");
     expect(answer).toContain("option refname refs/pull/1/head");
@@ -131,14 +131,14 @@ describe("a push to refs/for", () => {
     await drawConsequences();
     expect(only(await pullRows()).pulls).toMatchObject({
       headOid: other,
-      judgedHeadOid: other,
+      checkedHeadOid: other,
       mergeState: "mergeable",
     });
-    const told = await db
+    const recorded = await db
       .select()
       .from(events)
       .where(and(eq(events.repoId, repo.id), eq(events.type, "pull.synchronized")));
-    expect(told.map(({ payload }) => payload["isForced"])).toEqual([false, true]);
+    expect(recorded.map(({ payload }) => payload["isForced"])).toEqual([false, true]);
   });
 
   it("opens another one for another user, and after the first is closed", async () => {

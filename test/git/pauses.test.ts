@@ -120,7 +120,7 @@ describe("other requests run", () => {
     };
     const plan = await expectPauses(0, () => planFetch(graph, stored.catalog, objects, needs));
     const options = { codec, compressor, takesOfsDelta: false };
-    const pack = writePack(stored.catalog, objects, plan.wanted, options);
+    const pack = writePack(stored.catalog, objects, plan.toPack, options);
     await expectPauses(1, () => collect(pack));
   });
 });

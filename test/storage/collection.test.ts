@@ -50,14 +50,14 @@ async function maintainLater(...repos: readonly RepositoryLocation[]): Promise<v
 /** Keys of the stored files of a network in which an id occurs. */
 async function filesWith(repo: RepositoryLocation, oid: string): Promise<string[]> {
   const found: string[] = [];
-  const wanted = String.fromCharCode(...oidBytes(oid));
+  const rawText = String.fromCharCode(...oidBytes(oid));
   for (const key of await filesOf(repo)) {
     const bytes = new Uint8Array(await ((await env.PACKS.get(key))?.arrayBuffer() ?? []));
     let text = "";
     for (let at = 0; at < bytes.length; at += 8192) {
       text += String.fromCharCode(...bytes.subarray(at, at + 8192));
     }
-    if (text.includes(wanted) || text.includes(oid)) found.push(key);
+    if (text.includes(rawText) || text.includes(oid)) found.push(key);
   }
   return found;
 }

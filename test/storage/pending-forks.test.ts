@@ -178,7 +178,7 @@ describe("a fork that nobody has used", () => {
     expect(taken).toMatchObject({ refs, packs: [pack("one")], head: MAIN });
   });
 
-  it("takes over once, whoever comes first", async () => {
+  it("takes over once, in any order of requests", async () => {
     const source = await makeSource();
     const fork = await forkOf(source);
     const branch = (name: string) => push([update(`refs/heads/${name}`, null, B)]);
@@ -331,9 +331,9 @@ describe("maintenance of a repository with forks that nobody has used", () => {
     await source.object.fork(source.location, fork.location, Date.now());
     await runDurableObjectAlarm(fork.object);
     expect(await pendingOf(source)).toMatchObject({ names: [] });
-    const told = await runInDurableObject(fork.object, (_, { storage }) =>
+    const marker = await runInDurableObject(fork.object, (_, { storage }) =>
       storage.kv.get("source"),
     );
-    expect(told).toBeUndefined();
+    expect(marker).toBeUndefined();
   });
 });

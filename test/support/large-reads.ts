@@ -7,7 +7,7 @@ import { listTree } from "../../src/domain/code/contents/list-tree.ts";
 import { openBlob } from "../../src/domain/code/contents/open-content.ts";
 import { findRevision } from "../../src/domain/code/git/find-revision.ts";
 import type { RepositorySnapshot } from "../../src/domain/code/git/open-snapshot.ts";
-import { judge } from "../../src/domain/pulls/pull/judge.ts";
+import { computeMergeability } from "../../src/domain/pulls/pull/compute-mergeability.ts";
 import { encodeText } from "../../src/git/byte-text.ts";
 import { MODE_FILE } from "../../src/git/object/tree.ts";
 import type { Oid } from "../../src/git/oid.ts";
@@ -108,10 +108,10 @@ export async function compareCommits(
  * Works out whether a pull request can be merged, as opening and reading one does. Returns what it
  * changes.
  */
-export async function judgePull(request: OpenRequest, { tips }: LargeRepository) {
+export async function checkMergeability(request: OpenRequest, { tips }: LargeRepository) {
   const { repository } = await openState(request);
   const { graph } = repository;
-  const { mergeState, changedFiles } = await judge(
+  const { mergeState, changedFiles } = await computeMergeability(
     repository,
     graph.find(tips[APART] ?? ""),
     graph.find(tips[0] ?? ""),

@@ -156,7 +156,7 @@ export async function fetchCommit(
   const plan = await session.plan();
   let bytes = 0;
   for await (const piece of session.packBytes(plan)) bytes += piece.length;
-  return { objects: plan.wanted.size, bytes };
+  return { objects: plan.toPack.size, bytes };
 }
 
 /**

@@ -64,7 +64,7 @@ export async function makeQueuedRepo(
     const files = { ...ROOT, ...filesOf(at) };
     const headOid = history.commit({ files, parents: [rootOid], message: `Add ${at}\n` });
     const headBranch = `topic-${at}`;
-    const fields = { headOid, headBranch, judgedBaseOid: rootOid, mergeBaseOid: rootOid };
+    const fields = { headOid, headBranch, checkedBaseOid: rootOid, mergeBaseOid: rootOid };
     const pull = await makePull(repo, { ...fields, changedFiles: 1 }, { title: `Pull ${at}` });
     refs.push({ ref: `refs/heads/${headBranch}`, oid: headOid });
     refs.push({ ref: `refs/pull/${pull.number}/head`, oid: headOid });

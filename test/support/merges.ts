@@ -60,7 +60,7 @@ export async function makeReadyPull(
   const baseOid = commits("Base", base);
   const pull = await makePull(
     repo,
-    { headOid, judgedBaseOid: baseOid, mergeBaseOid: rootOid, changedFiles: 1 },
+    { headOid, checkedBaseOid: baseOid, mergeBaseOid: rootOid, changedFiles: 1 },
     { title: "A topic", ...fields },
   );
   const refs = [

@@ -36,12 +36,12 @@ export async function makePull(
     baseBranch: "main",
     headOid,
     mergeState: "mergeable",
-    judgedBaseOid: "2".repeat(40),
-    judgedHeadOid: headOid,
+    checkedBaseOid: "2".repeat(40),
+    checkedHeadOid: headOid,
     ...fields,
   } as const;
   const tips = [
-    { repoId: repo.id, branch: row.baseBranch, oid: row.judgedBaseOid },
+    { repoId: repo.id, branch: row.baseBranch, oid: row.checkedBaseOid },
     { repoId: row.headRepoId, branch: row.headBranch, oid: headOid },
   ];
   const pull = only(await db.insert(pulls).values(row).returning());

@@ -95,11 +95,11 @@ branches.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const branch = await createBranch(ctx, repo, {
-      name: wanted.new_branch_name,
-      oldRef: wanted.old_ref_name,
-      oldBranch: wanted.old_branch_name,
+      name: input.new_branch_name,
+      oldRef: input.old_ref_name,
+      oldBranch: input.old_branch_name,
     });
     return c.json(toBranch(repo, branch, viewer), 201);
   },
@@ -166,11 +166,11 @@ branches.openapi(
   }),
   async (c) => {
     const { ctx, repo } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     await updateBranch(ctx, repo, c.req.valid("param").branch, {
-      to: wanted.new_commit_id,
-      from: wanted.old_commit_id,
-      isForced: wanted.force ?? false,
+      to: input.new_commit_id,
+      from: input.old_commit_id,
+      isForced: input.force ?? false,
     });
     return c.body(null, 204);
   },

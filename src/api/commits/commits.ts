@@ -72,14 +72,14 @@ commits.openapi(
     const { read, total } = await readSnapshot(ctx, repo, async (snapshot) => {
       if (!hasRefs(snapshot.state)) throw conflict("Git Repository is empty.");
       const start = await requireRevision(snapshot, query.sha || repo.row.defaultBranch);
-      const wanted: CommitQuery = {
+      const commitQuery: CommitQuery = {
         tips: [start.node],
         excluded: query.not ? [(await requireRevision(snapshot, query.not)).node] : [],
         path: query.path || undefined,
         ...(sinceSeconds !== undefined && { sinceSeconds }),
         ...(untilSeconds !== undefined && { untilSeconds }),
       };
-      const listed = await listCommits(snapshot, wanted, slice);
+      const listed = await listCommits(snapshot, commitQuery, slice);
       const isPathUnknown = listed.total === 0 && query.path;
       if (isPathUnknown) throw notFound("no commit changed the path", "no-such-path");
       const commitEntries = await readCommits(ctx, snapshot, listed.items, toParts(query));

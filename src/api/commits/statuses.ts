@@ -91,13 +91,13 @@ statuses.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const commitOid = await findCommit(ctx, repo, c.req.valid("param").sha);
     const status = await createStatus(ctx, repo, commitOid, requireUser(ctx.actor), {
-      state: wanted.state,
-      context: wanted.context ?? "",
-      description: wanted.description ?? "",
-      targetUrl: wanted.target_url ?? "",
+      state: input.state,
+      context: input.context ?? "",
+      description: input.description ?? "",
+      targetUrl: input.target_url ?? "",
     });
     return c.json(toCommitStatus(repo, status, viewer), 201);
   },

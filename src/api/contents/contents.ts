@@ -32,7 +32,7 @@ import { FilePath, RefQuery } from "./paths.ts";
 /** The variables of a request that passed a repository guard. */
 type RequestVariables = Pick<GuardVariables, "ctx" | "viewer"> & { repo: RepositoryContext };
 
-/** What `/contents` always includes. */
+/** The parts that `/contents` always includes. */
 const ALL: Includes = { content: true, lfs: true, commit: true };
 
 const INCLUDES: Readonly<Record<string, Includes>> = {
@@ -169,8 +169,8 @@ async function readExtended(
   includes: string,
 ) {
   const { viewer } = request;
-  const wanted = readIncludes(includes);
-  const { found, contentRef, headers } = await findContents(request, path, ref, wanted);
+  const included = readIncludes(includes);
+  const { found, contentRef, headers } = await findContents(request, path, ref, included);
   const listed: z.infer<typeof ContentsExtResponse> =
     found.kind === "item"
       ? { file_contents: toContents(found.item, contentRef, viewer) }

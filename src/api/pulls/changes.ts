@@ -38,7 +38,7 @@ const CommitsQuery = Paging.extend({
   notes: queryFlag("Whether to include git notes, as `note`; the default is false"),
 });
 
-/** What pull requests change: their files and commits, and both as text. */
+/** The changes of pull requests: their files and commits, and both as text. */
 export const pullChanges = endpoints();
 
 pullChanges.openapi(

@@ -4,7 +4,7 @@ const TITLE_MAX = 4096;
 const MESSAGE_MAX = 262_144;
 const OID_MAX = 64;
 
-// The fields of bodies that say how a pull request is merged.
+// The fields of bodies with the options of a merge.
 
 export const optionalTitle = () => optionalText(TITLE_MAX);
 export const optionalMessage = () => optionalText(MESSAGE_MAX);

@@ -129,14 +129,14 @@ pullMergeQueues.openapi(
   }),
   async (c) => {
     const { ctx, repo, pull, user, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     await enqueuePull(ctx, pull, user, {
-      style: wanted.Do,
-      title: wanted.MergeTitleField ?? "",
-      message: wanted.MergeMessageField ?? "",
-      headOid: wanted.head_commit_id ?? "",
+      style: input.Do,
+      title: input.MergeTitleField ?? "",
+      message: input.MergeMessageField ?? "",
+      headOid: input.head_commit_id ?? "",
       isBranchDeleted:
-        wanted.delete_branch_after_merge ?? repo.row.pullSettings.defaultDeleteBranchAfterMerge,
+        input.delete_branch_after_merge ?? repo.row.pullSettings.defaultDeleteBranchAfterMerge,
     });
     return c.json(toMergeQueueEntry(await findQueueEntry(ctx, pull), viewer), 201);
   },

@@ -79,27 +79,33 @@ pullMerge.openapi(
   }),
   async (c) => {
     const { ctx, repo, pull, user } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const isBranchDeleted =
-      wanted.delete_branch_after_merge ?? repo.row.pullSettings.defaultDeleteBranchAfterMerge;
-    const title = wanted.MergeTitleField ?? "";
-    const message = wanted.MergeMessageField ?? "";
-    if (wanted.Do === "manually-merged") {
-      await markMerged(ctx, pull, wanted.MergeCommitID ?? "");
+      input.delete_branch_after_merge ?? repo.row.pullSettings.defaultDeleteBranchAfterMerge;
+    if (input.Do === "manually-merged") {
+      await markMerged(ctx, pull, input.MergeCommitID ?? "");
       return c.body(null, 200);
     }
-    const style = wanted.Do;
-    if (wanted.merge_when_checks_succeed) {
-      await scheduleMerge(ctx, pull, user, { style, title, message, isBranchDeleted });
+    const options = {
+      style: input.Do,
+      title: input.MergeTitleField ?? "",
+      message: input.MergeMessageField ?? "",
+      isBranchDeleted,
+    };
+    if (input.merge_when_checks_succeed) {
+      await scheduleMerge(ctx, pull, user, options);
       return c.body(null, 201);
     }
-    const options = { style, title, message, headOid: wanted.head_commit_id ?? "" };
-    const isForced = wanted.force_merge ?? false;
+    const headOid = input.head_commit_id ?? "";
     try {
-      await mergePull(ctx, pull, user, { ...options, isForced, isBranchDeleted });
+      await mergePull(ctx, pull, user, {
+        ...options,
+        headOid,
+        isForced: input.force_merge ?? false,
+      });
     } catch (error) {
       if (!(error instanceof MergeQueueRequired)) throw error;
-      await enqueuePull(ctx, pull, user, { ...options, isBranchDeleted });
+      await enqueuePull(ctx, pull, user, { ...options, headOid });
       return c.body(null, 201);
     }
     if (isBranchDeleted) await deleteMergedBranch(ctx, pull);

@@ -6,7 +6,7 @@ import {
 } from "../../domain/code/commits/compare-revisions.ts";
 import { findPullOfBranches } from "../../domain/pulls/pull/find-pull.ts";
 import { PullRequest, toPullRequest } from "../../shapes/pulls/pull-request.ts";
-import { judgePull } from "../../domain/pulls/pull/judge-pull.ts";
+import { checkMergeability } from "../../domain/pulls/pull/check-mergeability.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inNetwork } from "../guards/repository.ts";
@@ -45,7 +45,7 @@ pullsOfBranches.openapi(
     const text = parseComparison(head);
     const { row } = chooseHeadRepository(repo, relatives, text);
     const branches = { base, headRepoId: row.id, head: text.head };
-    const pull = await judgePull(ctx, await findPullOfBranches(ctx, repo, branches));
+    const pull = await checkMergeability(ctx, await findPullOfBranches(ctx, repo, branches));
     return c.json(toPullRequest(pull, viewer), 200);
   },
 );

@@ -7,7 +7,7 @@ import { editPull } from "../../domain/pulls/pull/edit-pull.ts";
 import { findPullOfCommit } from "../../domain/pulls/pull/find-pull.ts";
 import { ISSUE_SORTS, type IssueSort } from "../../domain/issues/lists/issue-query.ts";
 import { REVIEWERS_MAX } from "../../domain/pulls/reviews/find-reviewers.ts";
-import { judgePull } from "../../domain/pulls/pull/judge-pull.ts";
+import { checkMergeability } from "../../domain/pulls/pull/check-mergeability.ts";
 import { listPinnedPulls, listPulls } from "../../domain/pulls/pull/list-pulls.ts";
 import {
   PullRequest,
@@ -103,18 +103,18 @@ pullRequests.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const pull = await createPull(ctx, repo, {
-      head: wanted.head,
-      base: wanted.base,
-      title: wanted.title,
-      body: wanted.body,
-      assignees: [wanted.assignee ?? "", ...(wanted.assignees ?? [])],
-      labelIds: wanted.labels,
-      milestoneId: wanted.milestone,
+      head: input.head,
+      base: input.base,
+      title: input.title,
+      body: input.body,
+      assignees: [input.assignee ?? "", ...(input.assignees ?? [])],
+      labelIds: input.labels,
+      milestoneId: input.milestone,
       deadlineAt:
-        wanted.due_date === undefined ? undefined : readSentTime("due_date", wanted.due_date),
-      reviewers: { users: wanted.reviewers, teams: wanted.team_reviewers },
+        input.due_date === undefined ? undefined : readSentTime("due_date", input.due_date),
+      reviewers: { users: input.reviewers, teams: input.team_reviewers },
     });
     return c.json(toPullRequest(pull, viewer), 201);
   },
@@ -158,7 +158,7 @@ pullRequests.openapi(
     const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
     const { state } = query;
-    const wanted = {
+    const input = {
       isClosed: state === "closed" ? true : state === "open" || state === "" ? false : undefined,
       poster: query.poster,
       milestoneId: query.milestone,
@@ -167,7 +167,7 @@ pullRequests.openapi(
       head: query.head_branch || undefined,
       sort: SORTS.get(query.sort) ?? "newest",
     };
-    const items = await pageOf(c, query, (slice) => listPulls(ctx, repo, wanted, slice));
+    const items = await pageOf(c, query, (slice) => listPulls(ctx, repo, input, slice));
     return c.json(toListedPullRequests(items, viewer), 200);
   },
 );
@@ -209,7 +209,7 @@ pullRequests.openapi(
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
-    const pull = await judgePull(ctx, c.var.pull);
+    const pull = await checkMergeability(ctx, c.var.pull);
     return c.json(toPullRequest(pull, viewer), 200);
   },
 );
@@ -233,18 +233,18 @@ pullRequests.openapi(
   }),
   async (c) => {
     const { ctx, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const pull = await editPull(ctx, c.var.pull, {
-      title: wanted.title,
-      body: wanted.body,
-      base: wanted.base || undefined,
-      isClosed: wanted.state === undefined ? undefined : isClosedState(wanted.state),
-      contentVersion: wanted.content_version,
-      assignees: toNames(wanted),
-      labelIds: wanted.labels,
-      milestoneId: wanted.milestone || undefined,
-      deadlineAt: toDeadline(wanted),
-      allowMaintainerEdit: wanted.allow_maintainer_edit,
+      title: input.title,
+      body: input.body,
+      base: input.base || undefined,
+      isClosed: input.state === undefined ? undefined : isClosedState(input.state),
+      contentVersion: input.content_version,
+      assignees: toNames(input),
+      labelIds: input.labels,
+      milestoneId: input.milestone || undefined,
+      deadlineAt: toDeadline(input),
+      allowMaintainerEdit: input.allow_maintainer_edit,
     });
     return c.json(toPullRequest(pull, viewer), 201);
   },

@@ -132,15 +132,15 @@ pullReviews.openapi(
   }),
   async (c) => {
     const { ctx, pull, viewer } = c.var;
-    const wanted = c.req.valid("json");
-    const name = wanted.event ?? "";
-    const state = wanted.pending_review === true ? "pending" : toState(name);
-    const { body: text = "", comments = [] } = wanted;
+    const input = c.req.valid("json");
+    const name = input.event ?? "";
+    const state = input.pending_review === true ? "pending" : toState(name);
+    const { body: text = "", comments = [] } = input;
     const review = await createReview(ctx, pull, {
       event: name,
       state,
       body: text,
-      commitOid: wanted.commit_id?.toLowerCase(),
+      commitOid: input.commit_id?.toLowerCase(),
       comments: comments.map((each) => ({
         path: each.path ?? "",
         body: each.body ?? "",
@@ -189,17 +189,17 @@ pullReviews.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const { index, id } = c.req.valid("param");
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const [pull, review] = await Promise.all([
       findPullWithRules(ctx, repo, index),
       findReview(ctx, repo, index, id),
     ]);
-    const name = wanted.event ?? "";
+    const name = input.event ?? "";
     const state = toState(name);
     if (review.row.state !== "pending") throw invalid("only a pending review can be submitted");
     if (state === "pending") throw invalid("review stay pending");
     // Without a text of its own the submission keeps that of the pending review.
-    const text = wanted.body ?? review.row.body;
+    const text = input.body ?? review.row.body;
     const submission = { event: name, state, body: text };
     const submitted = await submitReview(ctx, pull, review, submission);
     return c.json(toPullReview(submitted, viewer), 200);

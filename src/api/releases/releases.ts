@@ -120,7 +120,7 @@ releases.openapi(
   async (c) => {
     const { ctx, repo, user, viewer } = c.var;
     const sent = c.req.valid("json");
-    const wanted = {
+    const release = {
       tagName: sent.tag_name,
       target: sent.target_commitish ?? "",
       title: sent.name ?? "",
@@ -130,11 +130,11 @@ releases.openapi(
       tagMessage: sent.tag_message ?? "",
     };
     if (!sent.generate_notes) {
-      return c.json(toRelease(await createRelease(ctx, repo, user, wanted), viewer), 201);
+      return c.json(toRelease(await createRelease(ctx, repo, user, release), viewer), 201);
     }
-    const notes = await generateNotes(ctx, repo, wanted, viewer);
-    const text = [wanted.body, notes.body].filter((part) => part !== "").join("\n\n");
-    const noted = { ...wanted, title: wanted.title || notes.title, body: text };
+    const notes = await generateNotes(ctx, repo, release, viewer);
+    const text = [release.body, notes.body].filter((part) => part !== "").join("\n\n");
+    const noted = { ...release, title: release.title || notes.title, body: text };
     return c.json(toRelease(await createRelease(ctx, repo, user, noted), viewer), 201);
   },
 );

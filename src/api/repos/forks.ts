@@ -43,12 +43,12 @@ forks.openapi(
   }),
   async (c) => {
     const { ctx, repo, user, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     if (!isAllowed(repo, { unit: "code", mode: "read" })) {
       throw forbidden("the code of this repository can't be read");
     }
-    const foundation = await findFoundation(ctx, user, wanted.organization);
-    const fork = await forkRepository(ctx, repo, foundation, wanted.name);
+    const foundation = await findFoundation(ctx, user, input.organization);
+    const fork = await forkRepository(ctx, repo, foundation, input.name);
     return c.json(toRepository(fork, viewer), 202);
   },
 );

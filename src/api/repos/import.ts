@@ -13,7 +13,7 @@ import { queryFlag } from "../paging.ts";
 
 const Authors = z.record(z.string().max(255), z.string().max(40));
 
-const Wanted = z.object({
+const ImportQuery = z.object({
   name: z.string().max(100).optional().openapi({
     description: "The name of the repository; that of the exported one, if empty",
   }),
@@ -54,7 +54,7 @@ imports.openapi(
       "Takes what `GET /repos/{owner}/{repo}/export` sends. As with a migration, the repository exists at once, the request waits some seconds for the end, and what takes longer goes on, as `GET /repos/{owner}/{repo}/migration` tells.",
     middleware: [signedIn("write:repository")] as const,
     request: {
-      query: Wanted,
+      query: ImportQuery,
       body: {
         required: true,
         description: "The export",
@@ -77,14 +77,14 @@ imports.openapi(
     if (Number(headers.get("content-length") ?? 0) > importMaxBytes) {
       throw tooLarge(`the file is larger than ${importMaxBytes} bytes`);
     }
-    const wanted = {
+    const options = {
       ownerName: sent.owner ?? "",
       name: sent.name ?? "",
       isPrivate: sent.private,
       authors: readAuthors(sent.authors ?? ""),
     };
-    const importing = importExport(ctx, user, wanted, readRawFile(body ?? new Blob([]).stream()));
-    // What was received is noted, or removed, even if the client disconnects.
+    const importing = importExport(ctx, user, options, readRawFile(body ?? new Blob([]).stream()));
+    // Received bytes are recorded, or removed, even if the client disconnects.
     ctx.defer(importing.catch(() => undefined));
     return c.json(toRepository(await importing, viewer), 201);
   },

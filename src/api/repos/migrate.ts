@@ -103,7 +103,7 @@ migrate.openapi(
       withLargeFiles: sent.lfs ?? false,
       largeFilesUrl: sent.lfs_endpoint ?? "",
       withWiki: sent.wiki ?? false,
-      parts: flags.flatMap(([part, isWanted]) => (isWanted ? [part] : [])),
+      parts: flags.flatMap(([part, isIncluded]) => (isIncluded ? [part] : [])),
       authors: sent.authors ?? {},
     });
     return c.json(toRepository(repo, viewer), 201);

@@ -37,11 +37,11 @@ repositories.openapi(
   }),
   async (c) => {
     const { ctx, user, viewer } = c.var;
-    const wanted = c.req.valid("json");
+    const input = c.req.valid("json");
     const repo = await createRepository(
       ctx,
       { owner: user, creator: user, ownsOwner: true },
-      wanted,
+      input,
     );
     return c.json(toRepository(repo, viewer), 201);
   },

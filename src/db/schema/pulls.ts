@@ -57,10 +57,10 @@ export const pulls = sqliteTable(
      */
     mergeBaseOid: text().notNull().default(""),
     allowMaintainerEdit: integer({ mode: "boolean" }).notNull().default(false),
-    /** What is known of merging `judgedHeadOid` into `judgedBaseOid`. */
+    /** The result of checking whether `checkedHeadOid` merges into `checkedBaseOid`. */
     mergeState: text().$type<Mergeability>().notNull().default("checking"),
-    judgedBaseOid: text().notNull().default(""),
-    judgedHeadOid: text().notNull().default(""),
+    checkedBaseOid: text().notNull().default(""),
+    checkedHeadOid: text().notNull().default(""),
     /** The paths with conflicts, at most 100. */
     conflictPaths: text({ mode: "json" }).$type<string[]>().notNull().default([]),
     /**

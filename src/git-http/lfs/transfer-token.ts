@@ -68,7 +68,6 @@ export async function makeTransferToken(
 /**
  * Reads the transfer token of a request.
  *
- * @param wanted The transfer that the request is.
  * @returns The credential for it, and the repository that it is for; undefined if the request has
  *   no token.
  * @throws Failure `unauthenticated` for a token that is damaged, has expired or is for another

@@ -68,9 +68,9 @@ class Image {
     if (last < 0) return -1;
     if (isFirst) return (!isLast || last === 0) && this.fits(before, 0, !isLast) ? 0 : -1;
     if (isLast) return this.fits(before, last) ? last : -1;
-    const wanted = Math.min(Math.max(newStart - 1, 0), length);
-    for (let distance = 0; wanted + distance <= length || wanted - distance >= 0; distance++) {
-      const [forward, back] = [wanted + distance, wanted - distance];
+    const expected = Math.min(Math.max(newStart - 1, 0), length);
+    for (let distance = 0; expected + distance <= length || expected - distance >= 0; distance++) {
+      const [forward, back] = [expected + distance, expected - distance];
       if (forward <= last && this.fits(before, forward, true)) return forward;
       if (distance > 0 && back >= 0 && back <= last && this.fits(before, back, true)) return back;
     }

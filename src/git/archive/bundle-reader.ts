@@ -7,7 +7,7 @@ import type { BundleRef } from "./bundle.ts";
 export interface OpenedBundle {
   /** In the bundle's order, with HEAD if it has one. */
   readonly refs: readonly BundleRef[];
-  /** What follows the header, to be read once. Its header and checksum are not checked here. */
+  /** The pack after the header, to be read once. Its own header and checksum are unchecked. */
   readonly pack: AsyncGenerator<Uint8Array, void>;
 }
 

@@ -86,12 +86,12 @@ class EntryReader {
     const contents: Map<number, Uint8Array>[] = [];
     const { gauge } = this.options;
     let heldBytes = 0;
-    for (const [pack, wanted] of positions.entries()) {
+    for (const [pack, packPositions] of positions.entries()) {
       const sweeping: Gauge = (bytes) => gauge(heldBytes + bytes);
       const found = await sweepChains(
         this.catalog,
         pack,
-        [...wanted],
+        [...packPositions],
         sweeping,
         this.objects.budget,
       );

@@ -38,11 +38,11 @@ const COPIED_BYTE_STEPS = 0.15;
 export async function sweepChains(
   catalog: PackCatalog,
   pack: number,
-  wanted: readonly number[],
+  targets: readonly number[],
   gauge: Gauge = () => {},
   budget: Budget = UNLIMITED,
 ): Promise<Map<number, Uint8Array>> {
-  const sweep = new ChainSweep(catalog, pack, wanted, budget);
+  const sweep = new ChainSweep(catalog, pack, targets, budget);
   if (catalog.pack(pack).blocks) await sweep.loadEntries();
   await sweep.findChains();
   return sweep.run(gauge);
@@ -83,7 +83,7 @@ function cutRuns(entries: readonly Entry[]): Run[] {
 class ChainSweep {
   private readonly catalog: PackCatalog;
   private readonly pack: number;
-  private readonly wanted: ReadonlySet<number>;
+  private readonly targets: ReadonlySet<number>;
   /** The entries of the chains, where the pack's tables are read by block. */
   private entries: ReadonlyMap<number, ObjectEntry> | undefined;
   /** Number of pending deltas of each entry of the chains. */
@@ -93,11 +93,11 @@ class ChainSweep {
   private readonly inflater = new Inflater();
   private readonly budget: Budget;
 
-  constructor(catalog: PackCatalog, pack: number, wanted: readonly number[], budget: Budget) {
+  constructor(catalog: PackCatalog, pack: number, targets: readonly number[], budget: Budget) {
     this.budget = budget;
     this.catalog = catalog;
     this.pack = pack;
-    this.wanted = new Set(wanted);
+    this.targets = new Set(targets);
   }
 
   /** Loads what is known of the entries, where the pack's tables are read by block. */
@@ -105,7 +105,7 @@ class ChainSweep {
     const { catalog, pack } = this;
     const entries = new Map<number, ObjectEntry>();
     // Level by level, whose blocks are loaded side by side.
-    for (let level = [...this.wanted]; level.length > 0;) {
+    for (let level = [...this.targets]; level.length > 0;) {
       const bases: number[] = [];
       for (let at = 0; at < level.length; at += LOADED_TOGETHER) {
         const some = level.slice(at, at + LOADED_TOGETHER).map((position) => ({ pack, position }));
@@ -124,7 +124,7 @@ class ChainSweep {
   }
 
   async findChains(): Promise<void> {
-    for (const position of this.wanted) {
+    for (const position of this.targets) {
       await this.budget.pause(ENTRY_STEPS);
       for (let at = position; at >= 0 && !this.waiting.has(at); at = this.baseOf(at)) {
         this.waiting.set(at, 0);
@@ -175,13 +175,13 @@ class ChainSweep {
         const content = await this.resolve(entry.position, stored);
         if (!content) continue;
         if (content.length !== entry.sizeBytes) {
-          throw corrupt("pack: entry is not what the sidecar says");
+          throw corrupt("pack: entry differs from the sidecar");
         }
         if ((this.waiting.get(entry.position) ?? 0) > 0) {
           this.live.set(entry.position, content);
           this.heldBytes += content.length;
         }
-        if (this.wanted.has(entry.position)) {
+        if (this.targets.has(entry.position)) {
           found.set(entry.position, content);
           this.heldBytes += content.length;
         }

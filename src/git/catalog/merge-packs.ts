@@ -364,7 +364,7 @@ class PackMerger {
         ? header.type !== kinds[object] || header.sizeBytes !== sizes[object]
         : header.type < OFS_DELTA)
     ) {
-      throw corrupt(`pack: entry of ${this.oid(object)} is not what the sidecar says`);
+      throw corrupt(`pack: entry of ${this.oid(object)} differs from the sidecar`);
     }
     return header;
   }

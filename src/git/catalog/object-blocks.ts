@@ -20,7 +20,7 @@ import type { ByteSource } from "../store.ts";
 import { BlockMissing, type BlockPool } from "./block-pool.ts";
 
 /**
- * What is in memory of the tables of a pack that are read by block: about 60 bytes a commit and one
+ * The parts in memory of a pack's tables that are read by block: about 60 bytes a commit and one
  * for 2,730 objects.
  */
 export class BlockIndex {
@@ -28,7 +28,7 @@ export class BlockIndex {
   readonly history: PackHistory;
   /** The first four bytes of each block's first id. */
   readonly firstIds: Uint32Array;
-  /** Where each commit's list begins in the file, in numbers from the first list on. */
+  /** The start of each commit's list in the file, in numbers from the first list on. */
   readonly listStarts: Uint32Array;
   /** The rows of commits by id. */
   private readonly byId: Uint32Array;
@@ -113,7 +113,7 @@ export class ObjectBlocks {
 
   /**
    * @param source The file of the sidecar and the block tables.
-   * @param name   Tells the file from others in the pool.
+   * @param name   Identifies the file in the pool.
    */
   constructor(index: BlockIndex, source: ByteSource, pool: BlockPool, name: string) {
     this.index = index;
@@ -361,14 +361,14 @@ export class ObjectBlocks {
   }
 }
 
-function hasNumber(sorted: Uint32Array, wanted: number): boolean {
+function hasNumber(sorted: Uint32Array, target: number): boolean {
   let low = 0;
   let high = sorted.length - 1;
   while (low <= high) {
     const middle = (low + high) >>> 1;
     const found = sorted[middle] as number;
-    if (found === wanted) return true;
-    if (found < wanted) low = middle + 1;
+    if (found === target) return true;
+    if (found < target) low = middle + 1;
     else high = middle - 1;
   }
   return false;

@@ -186,7 +186,7 @@ export class PackCatalog {
    *
    * As with `home`, the base of a delta is never in a newer pack.
    */
-  nearHome(location: ObjectLocation): ObjectLocation {
+  tableHome(location: ObjectLocation): ObjectLocation {
     if (!this.isByBlock) return this.home(location);
     if (this.pack(location.pack).blocks) return location;
     const { bytes, offset } = this.rawOid(location);
@@ -295,9 +295,9 @@ export class PackCatalog {
   ): Promise<void> {
     let left = LOADED_MAX;
     const loading = this.packs.flatMap(({ blocks }, pack) => {
-      const wanted = blocks && left > 0 ? [...find(blocks, pack)].slice(0, left) : [];
-      left -= wanted.length;
-      return blocks && wanted.length > 0 ? [blocks.load(wanted)] : [];
+      const requested = blocks && left > 0 ? [...find(blocks, pack)].slice(0, left) : [];
+      left -= requested.length;
+      return blocks && requested.length > 0 ? [blocks.load(requested)] : [];
     });
     await Promise.all(loading);
   }

@@ -16,7 +16,7 @@ import type { PackedObjects } from "./packed-objects.ts";
 import { formatPackHeader } from "../pack/pack-scanner.ts";
 import type { LocationSet } from "./location-set.ts";
 import type { Gauge, Scratch, StoredChain } from "../store.ts";
-import { PositionNumbers, WantedEntries } from "./wanted-entries.ts";
+import { PositionNumbers, SourceEntries } from "./source-entries.ts";
 import {
   DEFLATED_BYTE_STEPS,
   DEFLATED_TOGETHER,
@@ -75,23 +75,23 @@ export interface PackReport {
  * deflated.
  *
  * @param objects Reads the objects to deflate. Its budget pauses the work.
- * @param wanted Each object once, by its home (`PackCatalog.home`).
+ * @param toPack The objects to write, each once, by its home (`PackCatalog.home`).
  * @returns Statistics of the pack.
  */
 export async function* writePack(
   catalog: PackCatalog,
   objects: PackedObjects,
-  wanted: LocationSet,
+  toPack: LocationSet,
   options: PackWriterOptions,
 ): AsyncGenerator<Uint8Array, PackReport> {
-  const writer = new PackWriter(catalog, objects, wanted, options);
+  const writer = new PackWriter(catalog, objects, toPack, options);
   return yield* writer.run();
 }
 
 class PackWriter {
   private readonly catalog: PackCatalog;
   private readonly objects: PackedObjects;
-  private readonly wanted: LocationSet;
+  private readonly toPack: LocationSet;
   private readonly options: PackWriterOptions;
   /** Start of each written object in the new pack, by pack and position. */
   private readonly written: PositionNumbers[];
@@ -109,26 +109,26 @@ class PackWriter {
   constructor(
     catalog: PackCatalog,
     objects: PackedObjects,
-    wanted: LocationSet,
+    toPack: LocationSet,
     options: PackWriterOptions,
   ) {
     this.catalog = catalog;
     this.objects = objects;
-    this.wanted = wanted;
+    this.toPack = toPack;
     this.options = options;
     this.written = catalog.packs.map(
-      (_, pack) => new PositionNumbers(wanted.capacity(pack), wanted.size),
+      (_, pack) => new PositionNumbers(toPack.capacity(pack), toPack.size),
     );
   }
 
   async *run(): AsyncGenerator<Uint8Array, PackReport> {
     const hash = this.options.codec.createSha1();
-    this.push(formatPackHeader(this.wanted.size));
+    this.push(formatPackHeader(this.toPack.size));
     for (let pack = 0; pack < this.catalog.packs.length; pack++) {
-      const entries = await WantedEntries.find(
+      const entries = await SourceEntries.find(
         this.catalog,
         pack,
-        this.wanted,
+        this.toPack,
         this.objects.budget,
       );
       const { positions } = entries;
@@ -203,7 +203,7 @@ class PackWriter {
    * Resolves the next objects whose delta base is not available to the receiver. Returns the index
    * after the last object considered.
    */
-  private async sweep(pack: number, entries: WantedEntries, first: number): Promise<number> {
+  private async sweep(pack: number, entries: SourceEntries, first: number): Promise<number> {
     const { positions } = entries;
     const reencoded: number[] = [];
     let bytes = 0;
@@ -236,16 +236,16 @@ class PackWriter {
    * receiver has it.
    */
   private isAvailable(home: ObjectLocation): boolean {
-    return this.wanted.has(home) || this.options.receiverHas?.has(home) === true;
+    return this.toPack.has(home) || this.options.receiverHas?.has(home) === true;
   }
 
   /**
-   * The location of a delta's base in the sets of this pack, if no block is needed to tell; else
-   * undefined.
+   * The location of a delta's base in the sets of this pack; undefined if finding it would need a
+   * block.
    */
   private findSentBase(base: ObjectLocation): ObjectLocation | undefined {
-    const near = this.catalog.nearHome(base);
-    return !this.catalog.isByBlock || this.isAvailable(near) ? near : undefined;
+    const local = this.catalog.tableHome(base);
+    return !this.catalog.isByBlock || this.isAvailable(local) ? local : undefined;
   }
 
   private findBase(base: ObjectLocation): Promise<ObjectLocation> {
@@ -273,7 +273,7 @@ class PackWriter {
       if (!base) throw corrupt("pack: delta without base in the sidecar");
       const home = this.findSentBase(base) ?? (await this.findBase(base));
       const baseStart = this.written[home.pack]?.get(home.position) ?? 0;
-      const isSent = this.wanted.has(home);
+      const isSent = this.toPack.has(home);
       const isDelta = this.isAvailable(home);
       if (isDelta) {
         report.deltas++;
@@ -360,7 +360,7 @@ class PackWriter {
 
 /** Finds the entries from `first` on that are read together: up to `stop`. */
 function findRun(
-  entries: WantedEntries,
+  entries: SourceEntries,
   first: number,
 ): { stop: number; start: number; end: number } {
   const { start, end: firstEnd } = entries.range(first);

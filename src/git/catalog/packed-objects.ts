@@ -160,7 +160,7 @@ export class PackedObjects implements ObjectReader {
     const bytes = await this.catalog.pack(location.pack).source.read(start, end);
     const header = readEntryHeader(bytes, 0);
     if (!header || (sizeBytes !== undefined && header.sizeBytes !== sizeBytes)) {
-      throw corrupt("pack: entry is not what the sidecar says");
+      throw corrupt("pack: entry differs from the sidecar");
     }
     if (header.sizeBytes > WHOLE_BYTES_MAX) throw overLimit("delta too large");
     this.budget.consume(STEPS.entry);

@@ -1,7 +1,7 @@
 import type { LineDiff } from "./line-diff.ts";
 
 /**
- * Where a line of the old text is in the new one, as `git blame` traces it back.
+ * Finds the line of the new text that is a line of the old one, as `git blame` traces it back.
  *
  * @param line Counted from 1, as the result is.
  * @returns Undefined if the line was changed or removed, or is not there.

@@ -102,7 +102,7 @@ export function formatPatchHead(
   return `${lines.join("\n")}\n` as ByteText;
 }
 
-/** What `formatPatch` has after its head, of a change of content. Can be interrupted. */
+/** The part of `formatPatch` after the head, for a change of content. Can be interrupted. */
 export function* patchBodyInTurns(
   content: PatchContent,
   { contextLines = CONTEXT_LINES }: PatchOptions,

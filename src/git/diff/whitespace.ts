@@ -12,7 +12,7 @@ const isSpace = (byte: number | undefined): boolean =>
   byte === SPACE || byte === 0x09 || byte === 0x0a || byte === 0x0d;
 
 /**
- * What is compared of a line: two lines are equal in this way of comparing if these bytes are
+ * The bytes of a line to compare: two lines are equal in this way of comparing if these bytes are
  * equal.
  *
  * @param line With its line feed, which counts as white space at its end.

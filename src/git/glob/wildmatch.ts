@@ -101,8 +101,8 @@ function parseBracket(
     accepted[before] = 1;
     at++;
   }
-  const wanted = isNegated ? 0 : 1;
-  return { accepts: (byte) => byte !== SLASH && accepted[byte] === wanted, end: at + 1 };
+  const expected = isNegated ? 0 : 1;
+  return { accepts: (byte) => byte !== SLASH && accepted[byte] === expected, end: at + 1 };
 }
 
 /** Character classes over ASCII, as in git's own tables. */

@@ -62,7 +62,7 @@ export class Moves {
     return this.shifts[lastUpTo(this.numbers, number)] ?? 0;
   }
 
-  /** What is new of an entry; undefined if it was copied as it is. */
+  /** The new properties of an entry; undefined if it was copied unchanged. */
   change(number: number): { crc: number; growth: number } | undefined {
     const at = lastUpTo(this.rewritten, number);
     if (at < 0 || this.rewritten.at(at) !== number) return undefined;
@@ -76,13 +76,13 @@ const STEPS_PER_ROW = 20;
 /** Rows after which others may have a turn. */
 const PART_ROWS = 4096;
 
-/** The index of the last number that is not above `wanted`, -1 if there is none. */
-function lastUpTo(numbers: NumberList, wanted: number): number {
+/** The index of the last number that is not above `limit`, -1 if there is none. */
+function lastUpTo(numbers: NumberList, limit: number): number {
   let low = 0;
   let high = numbers.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if (numbers.at(middle) <= wanted) low = middle + 1;
+    if (numbers.at(middle) <= limit) low = middle + 1;
     else high = middle;
   }
   return low - 1;
@@ -97,7 +97,7 @@ function lastUpTo(numbers: NumberList, wanted: number): number {
  * Cost: one pass over each pack, and over the rows of all but the first.
  *
  * @returns For each part how its entries have moved.
- * @throws GitError `corrupt` if a pack is not the one that its checksum says.
+ * @throws GitError `corrupt` if a pack does not match its checksum.
  */
 export async function copyEntries(
   plan: JoinPlan,
@@ -159,7 +159,7 @@ class EntryCopier {
         const { block, row } = rows.at(number);
         const base = rowIn.base(block, row);
         const isCopy = plan.isCopy(part, number);
-        if (!isCopy && (base < 0 || this.isNear(base))) continue;
+        if (!isCopy && (base < 0 || this.keepsDistance(base))) continue;
         const start = rowIn.offset(block, row);
         const end = start + rowIn.entryBytes(block, row);
         await reader.pass(start, this.take);
@@ -171,8 +171,8 @@ class EntryCopier {
     reader.check();
   }
 
-  /** Whether a base is as far before the next entry as it was. */
-  private isNear(base: number): boolean {
+  /** Whether the distance of a base to the next entry is unchanged. */
+  private keepsDistance(base: number): boolean {
     return !this.plan.isCopy(this.part, base) && this.moves.shiftAt(base) === this.shift;
   }
 
@@ -210,7 +210,7 @@ class EntryCopier {
     moves.setShift(number + 1, this.shift);
   }
 
-  /** Where an object of an older part is in the joined pack. */
+  /** The position in the joined pack of an object of an older part. */
   private async offsetOf(part: number, number: number): Promise<number> {
     const { blocks } = this.plan.parts[part] as JoinPart;
     const { start } = await resident(() => blocks.range(number));
@@ -220,14 +220,14 @@ class EntryCopier {
 
 /** Reads a pack from start to end, and hashes what it reads. */
 class PackReader {
-  /** Where the trailing hash begins. */
+  /** The offset of the trailing hash. */
   readonly end: number;
   private readonly source: ByteSource;
   private readonly checksum: string;
   private readonly hash: Hash;
   private readonly budget: Budget;
   private bytes: Uint8Array = new Uint8Array(0);
-  /** Where `bytes` begins, and where the next byte is that was not passed. */
+  /** The offsets of `bytes` and of the next byte that was not passed. */
   private start = 0;
   private at = 0;
 
@@ -241,9 +241,9 @@ class PackReader {
 
   /** The next bytes, as many as there are up to `count`. */
   async peek(count: number): Promise<Uint8Array> {
-    const wanted = Math.min(this.end, this.at + count);
-    if (this.start + this.bytes.length < wanted) await this.fill();
-    return this.bytes.subarray(this.at - this.start, wanted - this.start);
+    const sliceEnd = Math.min(this.end, this.at + count);
+    if (this.start + this.bytes.length < sliceEnd) await this.fill();
+    return this.bytes.subarray(this.at - this.start, sliceEnd - this.start);
   }
 
   /** Passes the bytes before an offset to `take`, or leaves them out. */

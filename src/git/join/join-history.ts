@@ -113,12 +113,12 @@ function mapRows(plan: JoinPlan, numbers: Uint32Array): Uint32Array[] {
   );
 }
 
-function findRow(sorted: Uint32Array, wanted: number): number {
+function findRow(sorted: Uint32Array, target: number): number {
   let low = 0;
   let high = sorted.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((sorted[middle] as number) < wanted) low = middle + 1;
+    if ((sorted[middle] as number) < target) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -46,7 +46,7 @@ const MB = 2 ** 20;
 const COPYING_BYTES = 11 * MB;
 /** Buffers for each part while the index is written, and the tables: a reader for each column. */
 const [IDX_PART_BYTES, TABLES_PART_BYTES] = [3 * MB, 2 * MB];
-/** What is held for a commit only while the tables of history are joined, in bytes. */
+/** Memory for a commit while the tables of history are joined, in bytes. */
 const COMMIT_BYTES = 16;
 
 /**

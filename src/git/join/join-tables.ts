@@ -27,7 +27,7 @@ const FURTHER_MAX = 2_000_000;
 /** Bounds the rows of commits in the key of a further introducer. */
 const ROWS_MAX = 2 ** 24;
 
-/** What receives the next bytes of a file. */
+/** Receives the next bytes of a file. */
 type Write = (piece: Uint8Array) => Promise<void>;
 
 /**

@@ -6,7 +6,7 @@ const READ_BYTES = 1024 * 1024;
 
 /** A table of rows of one size in a file. */
 export interface TableRange {
-  /** Where it begins in the file, in bytes. */
+  /** Its offset in the file, in bytes. */
   readonly at: number;
   readonly rowBytes: number;
   readonly count: number;
@@ -34,7 +34,7 @@ export class TableReader {
     return row >= this.first && row < this.end;
   }
 
-  /** Where a row that is in memory begins in `bytes`. */
+  /** The offset in `bytes` of a row that is in memory. */
   offsetOf(row: number): number {
     const { rowBytes, rowsPerBlock } = this.table;
     const at = row - this.first;

@@ -12,7 +12,7 @@ import type { ConflictedPath } from "./merge-trees.ts";
 import { NewObjects } from "./new-objects.ts";
 import { rebaseCommits } from "./rebase-commits.ts";
 
-/** How a head is brought into a base. */
+/** How a head is merged into a base. */
 export type BuildStyle = "merge" | "rebase" | "rebase-merge" | "squash" | "fast-forward-only";
 
 /** The commits to merge. */

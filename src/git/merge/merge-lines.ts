@@ -76,7 +76,7 @@ function* mergeInTurns(
     for (const part of yield* refine(hunk, ours, theirs, budget)) refined.push(part);
     yield 0;
   }
-  return { base, ours, theirs, hunks: joinNear(refined) };
+  return { base, ours, theirs, hunks: joinClose(refined) };
 }
 
 export const hasConflict = ({ hunks }: LineMerge): boolean =>
@@ -244,15 +244,15 @@ function sliceLines(
 }
 
 /** Joins conflicts that are so close that two conflicts would take more lines than one. */
-function joinNear(hunks: readonly Hunk[]): Hunk[] {
+function joinClose(hunks: readonly Hunk[]): Hunk[] {
   const joined: Hunk[] = [];
   for (const hunk of hunks) {
     const last = joined.at(-1);
-    const isNear =
+    const isClose =
       last?.kind === "conflict" &&
       hunk.kind === "conflict" &&
       hunk.ourStart - last.ourEnd <= GAP_LINES_MAX;
-    if (last && isNear) {
+    if (last && isClose) {
       const { ourEnd, theirEnd } = hunk;
       joined[joined.length - 1] = { ...last, ourEnd, theirEnd };
     } else {

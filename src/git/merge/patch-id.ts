@@ -80,7 +80,7 @@ async function readChanges(
 const pathOf = (change: PathChange): ByteText =>
   change.kind === "deleted" ? change.old.path : change.new.path;
 
-/** Identifies a patch, as far as it does not depend on line numbers and white space. */
+/** Identifies a patch, independently of line numbers and white space. */
 async function patchId(objects: ObjectReader, changes: readonly PathChange[]): Promise<Oid> {
   let text = "";
   for (const change of changes) {

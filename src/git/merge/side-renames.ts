@@ -23,7 +23,7 @@ export interface SideRenames {
 }
 
 /**
- * Finds the files that one side renamed, as far as they matter for the merge.
+ * Finds the files that one side renamed and that matter for the merge.
  *
  * Other renames are found only if they cost nothing: a file that the other side did not change is
  * merged correctly without knowing its new path.
@@ -120,7 +120,7 @@ class DirectoryCounts {
     }
   }
 
-  /** For each directory, the directory to which most of its files were renamed, as far as known. */
+  /** For each directory, the known directory to which most of its files were renamed. */
   guess(): Map<ByteText, ByteText> {
     const guesses = new Map<ByteText, ByteText>();
     for (const [old, counts] of this.counts) {

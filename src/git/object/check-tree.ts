@@ -20,9 +20,9 @@ import {
  * Objects with format rules of their own, collected from trees and checked when they are read.
  */
 export interface SpecialBlobs {
-  /** What trees have under names that some file system resolves to `.gitmodules`. */
+  /** Entries of trees whose names some file system resolves to `.gitmodules`. */
   readonly gitmodulesOids: Set<Oid>;
-  /** What trees have under names that some file system resolves to `.gitattributes`. */
+  /** Entries of trees whose names some file system resolves to `.gitattributes`. */
   readonly gitattributesOids: Set<Oid>;
 }
 

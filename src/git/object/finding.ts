@@ -1,5 +1,5 @@
 /**
- * What becomes of an object with a finding: it is refused, it is accepted with a warning or
+ * The treatment of an object with a finding: it is refused, it is accepted with a warning or
  * silently.
  */
 const SEVERITIES = ["error", "warn", "ignore"] as const;
@@ -10,11 +10,11 @@ interface FindingRule {
   /** Git's own severity. On receipt git takes `warn` as an error, and `info` as a warning. */
   readonly git: "fatal" | "error" | "warn" | "info" | "ignore";
   /**
-   * Severity of a pushed object where no setting says otherwise. `fatal` is refused always: the
+   * Default severity of a pushed object. `fatal` is refused always: the
    * object can't be read, or what it links to can't be known.
    */
   readonly pushed: "fatal" | Severity;
-  /** What is wrong, as the end of a sentence. */
+  /** The defect, as the end of a sentence. */
   readonly text: string;
 }
 
@@ -112,7 +112,7 @@ export const FINDING_RULES = Object.fromEntries(
 /** The severity of each finding. */
 export type FindingSeverities = Readonly<Record<FindingId, Severity>>;
 
-/** The severities of pushed objects where no setting says otherwise. */
+/** The default severities of pushed objects. */
 export const DEFAULT_SEVERITIES = Object.fromEntries(
   FINDING_IDS.map((id) => {
     const { pushed } = FINDING_RULES[id];

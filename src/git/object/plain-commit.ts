@@ -18,7 +18,7 @@ const AUTHOR = bytesOf("author ");
 const COMMITTER = bytesOf("committer ");
 
 /**
- * Reads the links of plain commits: of those that nearly all are, without making strings.
+ * Reads the links of plain commits, as nearly all are, without making strings.
  *
  * A commit is plain only if `checkCommit` finds nothing in it; then its links and time are those of
  * `parseCommit`. Others are left to these two: what is not plain may be valid.

@@ -269,7 +269,7 @@ class DeltaResolver {
       this.position = entry;
       if (entry % PART_ENTRIES === 0) await giveWay(this.budget, PART_ENTRIES);
       const isUnresolved = table.kind(entry) === 0;
-      if (isUnresolved ? !this.isBaseReady(entry) : !this.isWanted(entry)) continue;
+      if (isUnresolved ? !this.isBaseReady(entry) : !this.isNeeded(entry)) continue;
       const start = table.offset(entry);
       const end = table.end(entry);
       if (isUnresolved ? this.isLargeDelta(entry) : this.isLargeWhole(entry)) {
@@ -302,7 +302,7 @@ class DeltaResolver {
   }
 
   /** True for an object stored whole that deltas wait for and that is not held. */
-  private isWanted(entry: number): boolean {
+  private isNeeded(entry: number): boolean {
     return (this.waiting[entry] as number) > 0 && !this.isHeld(entry);
   }
 

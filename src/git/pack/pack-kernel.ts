@@ -66,8 +66,8 @@ export interface KernelEntry {
  * Inflates entries of a pack, applies deltas and hashes objects in WebAssembly: three to five times
  * as fast as the engine's own `Inflater`, `applyDelta` and `Sha1`.
  *
- * It takes only what is in memory as a whole, is valid, and has at most `contentBytesMax` bytes.
- * What it does not take is no error: the caller processes it by the engine's own code, which
+ * It takes only what is in memory as a whole, is valid, and has at most `contentBytesMax` bytes. An
+ * entry that it does not take is no error: the caller processes it by the engine's own code, which
  * decides what is wrong with it, if anything.
  *
  * Contents are views of the kernel's memory, valid until its next call. It keeps nothing between
@@ -232,7 +232,7 @@ export class PackKernel {
   }
 }
 
-/** What `scan` remembers of a pack. */
+/** The state of `scan` for a pack. */
 export interface KernelSlice {
   /** True after an entry that the kernel did not take. */
   isShort: boolean;

@@ -109,7 +109,7 @@ export class PackScanner {
   /** Bytes of the entry already removed from the output buffer. */
   private flushedBytes = 0;
   private hasDeltaSizes = false;
-  /** What the listener does with the last object. */
+  /** The listener's work on the last object. */
   private listening: Steps | void = undefined;
 
   /** @param kernel Reads the usual entries, if given; the result is the same. */

@@ -35,7 +35,7 @@ export const NO_COMMIT = 0xffffffff;
 /** Flag of an object that several commits introduce. */
 export const SEVERAL = 1;
 
-/** Where the block tables are in their file, which follows from the counts. */
+/** The offsets of the block tables in their file, computed from the counts. */
 export interface BlockLayout {
   readonly counts: SidecarCounts;
   /** Length of the sidecar before them, in bytes; 0 for a joined pack, whose file has none. */
@@ -48,8 +48,8 @@ export interface BlockLayout {
   /** Lists of introduced objects, those of the commits with the highest generations first. */
   readonly listsAt: number;
   /**
-   * What is held in memory: `HISTORY`, the ids of commits, and the first four bytes of each block's
-   * first id.
+   * The parts held in memory: `HISTORY`, the ids of commits, and the first four bytes of each
+   * block's first id.
    */
   readonly historyAt: number;
   readonly firstIdsAt: number;

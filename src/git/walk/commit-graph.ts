@@ -162,19 +162,23 @@ export class CommitGraph {
   /**
    * Calls `visit` for each object that the commit introduces and that is in a pack.
    *
-   * @param isNear Whether objects are named by `PackCatalog.nearHome`, and not by their homes.
+   * @param isTableHome Whether objects are named by `PackCatalog.tableHome` instead of their homes.
    */
-  visitIntroduced(node: Node, visit: (location: ObjectLocation) => void, isNear = false): void {
+  visitIntroduced(
+    node: Node,
+    visit: (location: ObjectLocation) => void,
+    isTableHome = false,
+  ): void {
     const { pack, row } = this.rowOf(node);
     for (const ref of this.introducedRefs(pack, row)) {
-      const location = this.locationOfRef(pack, ref, isNear);
+      const location = this.locationOfRef(pack, ref, isTableHome);
       if (location) visit(location);
     }
   }
 
   /**
    * `visitIntroduced`, with the blocks that this needs, for a commit that may introduce very many
-   * objects: other work may run meanwhile. Objects are named by `PackCatalog.nearHome`.
+   * objects: other work may run meanwhile. Objects are named by `PackCatalog.tableHome`.
    *
    * @param visit May receive an object twice.
    * @returns Undefined if the work is done.
@@ -219,7 +223,7 @@ export class CommitGraph {
     return introduced.subarray(introducedStarts[row], introducedStarts[row + 1]);
   }
 
-  /** Loads the blocks that `visitIntroduced` needs for some commits, as far as they are few. */
+  /** Loads the blocks that `visitIntroduced` needs for some commits, up to a limit. */
   async loadLists(nodes: readonly Node[]): Promise<void> {
     if (!this.catalog.isByBlock) return;
     const rows = new Map<number, number[]>();
@@ -291,7 +295,7 @@ export class CommitGraph {
       if (commit !== undefined) yield this.nodeOfRow(pack, commit);
       if (hasSeveral) scans.push({ pack, ref: inside });
     }
-    // Those of packs in memory first.
+    // Packs whose tables are in memory come first.
     scans.sort(
       (a, b) => Number(!!catalog.pack(a.pack).blocks) - Number(!!catalog.pack(b.pack).blocks),
     );
@@ -360,12 +364,18 @@ export class CommitGraph {
     return older === NO_NODE ? own : older;
   }
 
-  private locationOfRef(pack: number, ref: number, isNear = false): ObjectLocation | undefined {
+  private locationOfRef(
+    pack: number,
+    ref: number,
+    isTableHome = false,
+  ): ObjectLocation | undefined {
     const each = this.catalog.pack(pack);
     const count = countObjects(each);
     if (ref < count) {
       const own = { pack, position: ref };
-      return isNear && this.catalog.isByBlock ? this.catalog.nearHome(own) : this.catalog.home(own);
+      return isTableHome && this.catalog.isByBlock
+        ? this.catalog.tableHome(own)
+        : this.catalog.home(own);
     }
     return this.catalog.findRaw(historyOf(each).outsideOids, (ref - count) * OID_BYTES);
   }

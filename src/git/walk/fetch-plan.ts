@@ -44,7 +44,7 @@ export interface FetchNeeds {
 }
 
 export interface FetchPlan {
-  readonly wanted: LocationSet;
+  readonly toPack: LocationSet;
   /** Objects that the client certainly has; undefined unless the pack may be thin. */
   readonly receiverHas: LocationSet | undefined;
 }
@@ -73,7 +73,7 @@ class FetchPlanner {
   private readonly catalog: PackCatalog;
   private readonly packed: PackedObjects;
   private readonly needs: FetchNeeds;
-  private readonly wanted: LocationSet;
+  private readonly toPack: LocationSet;
   /** Objects requested by id; they are sent even if the filter excludes them. */
   private readonly requested: LocationSet;
   /** The least depth at which each tree was entered, for filters by tree depth. */
@@ -84,12 +84,12 @@ class FetchPlanner {
     this.catalog = catalog;
     this.packed = packed;
     this.needs = needs;
-    this.wanted = new LocationSet(catalog);
+    this.toPack = new LocationSet(catalog);
     this.requested = new LocationSet(catalog);
   }
 
   async run(): Promise<FetchPlan> {
-    const { graph, needs, wanted } = this;
+    const { graph, needs, toPack } = this;
     const tips: Node[] = [];
     const loose: ObjectLocation[] = [];
     for (const oid of needs.wantOids) await this.addWant(oid, tips, loose);
@@ -97,10 +97,10 @@ class FetchPlanner {
     const haves = await this.findHaves();
     const clientCut = new Set(needs.clientShallowOids.map((oid) => graph.find(oid)));
     const range = await this.findCommits(tips, haves, clientCut);
-    for (const node of range.commits) wanted.add(graph.location(node));
+    for (const node of range.commits) toPack.add(graph.location(node));
     if (needs.filter?.treeDepthLimit === undefined) {
       const add = (location: ObjectLocation): void => {
-        if (this.passes(location)) wanted.add(location);
+        if (this.passes(location)) toPack.add(location);
       };
       for (const [at, node] of range.listed.entries()) {
         if (at % LISTS_TOGETHER === 0) {
@@ -117,20 +117,20 @@ class FetchPlanner {
     for (const location of loose) await this.addLoose(location);
     await this.addTags();
     if (this.catalog.isByBlock) await this.findHomes();
-    return { wanted, receiverHas: await this.findReceiverHas(haves, clientCut) };
+    return { toPack, receiverHas: await this.findReceiverHas(haves, clientCut) };
   }
 
   /** Adds a want: a commit to `tips`, a tree or blob to `loose`; a tag is added with its target. */
   private async addWant(oid: Oid, tips: Node[], loose: ObjectLocation[]): Promise<void> {
     const { catalog } = this;
     const location = await resident(() => catalog.find(oid));
-    if (!location) throw missing(`wanted object ${oid}`);
+    if (!location) throw missing(`toPack object ${oid}`);
     this.requested.add(location);
     const kind = await resident(() => catalog.kind(location));
     if (kind === COMMIT) {
       tips.push(this.graph.nodeAt(location));
     } else if (kind === TAG) {
-      this.wanted.add(location);
+      this.toPack.add(location);
       const target = await resident(() => {
         const found = tagTarget(catalog, location);
         return found && catalog.oid(found);
@@ -204,7 +204,7 @@ class FetchPlanner {
   /** Adds complete trees, except for objects in the trees of the `have` commits. */
   private async addWholeTrees(nodes: readonly Node[], have: ReadonlySet<Node>): Promise<void> {
     if (nodes.length === 0) return;
-    const { graph, catalog, packed, wanted } = this;
+    const { graph, catalog, packed, toPack } = this;
     const held = new LocationSet(catalog);
     const roots = [...have, ...this.needs.haveOids.map((oid) => graph.find(oid))];
     for (const node of roots) {
@@ -217,7 +217,7 @@ class FetchPlanner {
       if (!root) continue;
       await walkTree(catalog, packed, root, (location) => {
         if (held.has(location) || !visited.add(location)) return false;
-        if (this.passes(location)) wanted.add(location);
+        if (this.passes(location)) toPack.add(location);
         return catalog.kind(location) === TREE;
       });
     }
@@ -233,14 +233,14 @@ class FetchPlanner {
       const seen = this.depths.get(key);
       if (depth >= limit || (seen !== undefined && seen <= depth)) return false;
       this.depths.set(key, depth);
-      if (this.passes(location)) this.wanted.add(location);
+      if (this.passes(location)) this.toPack.add(location);
       return depth + 1 < limit;
     });
   }
 
   /** Adds a tree or blob that was requested by id, with everything it reaches. */
   private async addLoose(root: ObjectLocation): Promise<void> {
-    this.wanted.add(root);
+    this.toPack.add(root);
     if (this.needs.filter?.treeDepthLimit !== undefined) {
       // Git counts depth from a requested tree: its entries have depth 0, like a commit's root
       // tree.
@@ -250,22 +250,22 @@ class FetchPlanner {
     const visited = new LocationSet(this.catalog);
     await walkTree(this.catalog, this.packed, root, (location) => {
       if (!visited.add(location)) return false;
-      if (this.requested.has(location) || this.passes(location)) this.wanted.add(location);
+      if (this.requested.has(location) || this.passes(location)) this.toPack.add(location);
       return true;
     });
   }
 
   private async addTags(): Promise<void> {
-    const { catalog, wanted } = this;
+    const { catalog, toPack } = this;
     for (const { tagOid, peeledOid } of this.needs.tags) {
       const pausing = this.packed.budget.pause(TAG_STEPS);
       if (pausing) await pausing;
       const add = (): void => {
         const target = catalog.find(peeledOid);
-        if (!target || !wanted.has(target)) return;
+        if (!target || !toPack.has(target)) return;
         // For a tag of a tag, the whole chain is sent.
         for (let at = catalog.find(tagOid); at && catalog.kind(at) === TAG;) {
-          wanted.add(at);
+          toPack.add(at);
           at = tagTarget(catalog, at);
         }
       };
@@ -275,18 +275,17 @@ class FetchPlanner {
   }
 
   /**
-   * Names each wanted object by its home, where lists have named it by a newer pack to spare a
-   * look-up. That is needed only if an object of an older pack is wanted, too: no other can be
-   * wanted twice.
+   * Names each object by its home, where lists have named it by a newer pack to spare a look-up.
+   * Needed only if the set has objects of an older pack, too: no other object can be in it twice.
    */
   private async findHomes(): Promise<void> {
-    const { catalog, wanted } = this;
-    const first = catalog.packs.findIndex((_, pack) => !wanted.positions(pack).next().done);
+    const { catalog, toPack } = this;
+    const first = catalog.packs.findIndex((_, pack) => !toPack.positions(pack).next().done);
     if (first < 0) return;
     for (let pack = first + 1; pack < catalog.packs.length; pack++) {
       const some = catalog.packs.slice(first, pack + 1);
       if (some.every(({ blocks }) => blocks === undefined)) continue;
-      const positions = Uint32Array.from(wanted.positions(pack));
+      const positions = Uint32Array.from(toPack.positions(pack));
       for (let at = 0; at < positions.length; at += LOADED_TOGETHER) {
         await this.moveHome(pack, positions.subarray(at, at + LOADED_TOGETHER));
       }
@@ -294,7 +293,7 @@ class FetchPlanner {
   }
 
   private async moveHome(pack: number, positions: Uint32Array): Promise<void> {
-    const { catalog, wanted } = this;
+    const { catalog, toPack } = this;
     const locations = Array.from(positions, (position) => ({ pack, position }));
     await this.packed.budget.pause(HOME_STEPS * positions.length);
     await catalog.loadRows(locations);
@@ -305,8 +304,8 @@ class FetchPlanner {
       const location = locations[at] as ObjectLocation;
       const home = await resident(() => catalog.find(oid));
       if (!home || home.pack === location.pack) continue;
-      wanted.delete(location);
-      wanted.add(home);
+      toPack.delete(location);
+      toPack.add(home);
     }
   }
 

@@ -25,7 +25,7 @@ export class HaveWalk implements Iterable<Oid> {
 
   /**
    * @param tips   The commits of this side's refs. `NO_NODE` is skipped, as in `common`.
-   * @param common The commits of the other side's refs, as far as refs of this side reach them.
+   * @param common The commits of the remote refs that local refs reach.
    */
   constructor(graph: CommitGraph, tips: readonly Node[], common: readonly Node[]) {
     this.graph = graph;
@@ -68,7 +68,7 @@ export class HaveWalk implements Iterable<Oid> {
   }
 
   /**
-   * Marks a commit and what it reaches, as far as that was seen: the rest is marked when it is
+   * Marks a commit and the seen commits that it reaches: the rest is marked when it is
    * reached.
    */
   private mark(start: Node): void {

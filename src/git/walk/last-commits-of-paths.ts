@@ -11,7 +11,7 @@ import { byGeneration } from "./node-queue.ts";
 import { visitQueue } from "./visit-queue.ts";
 
 /**
- * How many trees have their wanted entries cached, so that a tree is read once for a run of
+ * How many trees have their requested entries cached, so that a tree is read once for a run of
  * commits.
  */
 const CACHED_MAX = 10_000;
@@ -22,11 +22,11 @@ const STEPS_PER_PATH = 20;
 /** The mode and id of the entry at a path as one text; "" if the path does not exist. */
 type Occupant = string;
 
-/** The wanted names of a directory. */
-interface Wanted {
+/** The requested names of a directory. */
+interface RequestedNames {
   /** The numbers of the paths that end here or below. */
   readonly paths: number[];
-  readonly below: Map<string, Wanted>;
+  readonly below: Map<string, RequestedNames>;
 }
 
 /**
@@ -84,18 +84,18 @@ async function rootOf(graph: CommitGraph, node: Node): Promise<Occupant> {
 class PathComparer {
   private readonly catalog: PackCatalog;
   private readonly packed: PackedObjects;
-  private readonly wanted: Wanted = { paths: [], below: new Map() };
-  private readonly cached = new Map<Wanted, Map<Occupant, ReadonlyMap<string, Occupant>>>();
+  private readonly requested: RequestedNames = { paths: [], below: new Map() };
+  private readonly cached = new Map<RequestedNames, Map<Occupant, ReadonlyMap<string, Occupant>>>();
   private cachedCount = 0;
 
   constructor(catalog: PackCatalog, packed: PackedObjects, paths: readonly ByteText[]) {
     this.catalog = catalog;
     this.packed = packed;
     for (const [path, text] of paths.entries()) {
-      let at = this.wanted;
+      let at = this.requested;
       at.paths.push(path);
       for (const name of text.split("/")) {
-        const next: Wanted = at.below.get(name) ?? { paths: [], below: new Map() };
+        const next: RequestedNames = at.below.get(name) ?? { paths: [], below: new Map() };
         at.below.set(name, next);
         next.paths.push(path);
         at = next;
@@ -110,33 +110,36 @@ class PathComparer {
     paths: ReadonlySet<number>,
   ): Promise<readonly number[]> {
     const same: number[] = [];
-    await this.collect(this.wanted, ours, theirs, paths, same);
+    await this.collect(this.requested, ours, theirs, paths, same);
     return same;
   }
 
   private async collect(
-    wanted: Wanted,
+    requested: RequestedNames,
     ours: Occupant,
     theirs: Occupant,
     paths: ReadonlySet<number>,
     same: number[],
   ): Promise<void> {
-    const left = wanted.paths.filter((path) => paths.has(path));
+    const left = requested.paths.filter((path) => paths.has(path));
     if (left.length === 0) return;
     if (ours === theirs) {
       same.push(...left);
       return;
     }
-    if (wanted.below.size === 0) return;
-    const [here, there] = [await this.read(wanted, ours), await this.read(wanted, theirs)];
-    for (const [name, below] of wanted.below) {
+    if (requested.below.size === 0) return;
+    const [here, there] = [await this.read(requested, ours), await this.read(requested, theirs)];
+    for (const [name, below] of requested.below) {
       await this.collect(below, here.get(name) ?? "", there.get(name) ?? "", paths, same);
     }
   }
 
-  /** The entries of a tree at the wanted names. */
-  private async read(wanted: Wanted, tree: Occupant): Promise<ReadonlyMap<string, Occupant>> {
-    const known = this.cached.get(wanted)?.get(tree);
+  /** The entries of a tree at the requested names. */
+  private async read(
+    requested: RequestedNames,
+    tree: Occupant,
+  ): Promise<ReadonlyMap<string, Occupant>> {
+    const known = this.cached.get(requested)?.get(tree);
     if (known) return known;
     const entries = new Map<string, Occupant>();
     const location = tree.startsWith("40000 ")
@@ -144,27 +147,31 @@ class PathComparer {
       : undefined;
     if (location) {
       const content = await this.packed.readAt(location);
-      const lengths = new Set(Array.from(wanted.below.keys(), (name) => name.length));
+      const lengths = new Set(Array.from(requested.below.keys(), (name) => name.length));
       visitTree(content, (mode, nameStart, nameEnd, oidOffset) => {
         if (!lengths.has(nameEnd - nameStart)) return;
         const name = readByteText(content, nameStart, nameEnd);
-        if (!wanted.below.has(name)) return;
+        if (!requested.below.has(name)) return;
         const kind = isTreeMode(mode) ? "40000" : mode.toString(8);
         entries.set(name, `${kind} ${formatOid(content, oidOffset)}`);
       });
     }
-    this.cache(wanted, tree, entries);
+    this.cache(requested, tree, entries);
     return entries;
   }
 
-  private cache(wanted: Wanted, tree: Occupant, entries: ReadonlyMap<string, Occupant>): void {
+  private cache(
+    requested: RequestedNames,
+    tree: Occupant,
+    entries: ReadonlyMap<string, Occupant>,
+  ): void {
     if (this.cachedCount >= CACHED_MAX) {
       this.cached.clear();
       this.cachedCount = 0;
     }
-    const known = this.cached.get(wanted) ?? new Map<Occupant, ReadonlyMap<string, Occupant>>();
+    const known = this.cached.get(requested) ?? new Map<Occupant, ReadonlyMap<string, Occupant>>();
     known.set(tree, entries);
-    this.cached.set(wanted, known);
+    this.cached.set(requested, known);
     this.cachedCount++;
   }
 }

@@ -17,7 +17,7 @@ const STEPS_PER_NAME = 10;
 
 type Entries = ReadonlyMap<ByteText, string>;
 
-/** A search for the last commits of names or paths, as far as it went. */
+/** A search for the last commits of names or paths, with its state. */
 export interface LastCommitSearch<Name> {
   readonly found: Map<Name, Node>;
   /**

@@ -52,7 +52,7 @@ class LimitedWalk {
   /** For a commit whose path is equal to a parent's: the only parent that is followed. */
   private readonly simplified = new Map<Node, Node>();
   /** Number of queued commits that are not excluded. */
-  private wantedQueued = 0;
+  private includedQueued = 0;
 
   private readonly budget: Budget;
 
@@ -114,14 +114,14 @@ class LimitedWalk {
     if (this.has(node, SEEN)) return;
     this.mark(node, SEEN | QUEUED);
     this.queue.push(node);
-    if (!this.has(node, EXCLUDED)) this.wantedQueued++;
+    if (!this.has(node, EXCLUDED)) this.includedQueued++;
   }
 
   private take(): Node | undefined {
     const node = this.queue.pop();
     if (node === undefined) return undefined;
     this.marks[node] = (this.marks[node] as number) & ~QUEUED;
-    if (!this.has(node, EXCLUDED)) this.wantedQueued--;
+    if (!this.has(node, EXCLUDED)) this.includedQueued--;
     return node;
   }
 
@@ -136,11 +136,11 @@ class LimitedWalk {
 
   private exclude(node: Node): void {
     if (this.has(node, EXCLUDED)) return;
-    if (this.has(node, QUEUED)) this.wantedQueued--;
+    if (this.has(node, QUEUED)) this.includedQueued--;
     this.mark(node, EXCLUDED);
   }
 
-  /** Excludes the ancestors of a commit as far as they have been read. */
+  /** Excludes the ancestors of a commit that have been read. */
   private excludeParents(node: Node): void {
     const stack = [...this.parents(node)];
     for (let at = stack.pop(); at !== undefined; at = stack.pop()) {
@@ -159,11 +159,11 @@ class LimitedWalk {
     }
   }
 
-  /** How many more excluded commits to visit; counts down to 0 once no wanted commit can follow. */
+  /** How many more excluded commits to visit; counts down to 0 once no other commit can follow. */
   private nextSlop(time: number, slop: number): number {
     const next = this.queue.first;
     if (next === undefined) return 0;
-    const mayCome = time <= (this.graph.times[next] as number) || this.wantedQueued > 0;
+    const mayCome = time <= (this.graph.times[next] as number) || this.includedQueued > 0;
     return mayCome ? SLOP : slop - 1;
   }
 

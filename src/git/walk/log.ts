@@ -7,7 +7,7 @@ export const TURN_COMMITS = 1000;
 export const TURN_STEPS = 40 * TURN_COMMITS;
 
 /** Marks of a node that the walk has visited. */
-const WANTED = 1;
+const INCLUDED = 1;
 const EXCLUDED = 2;
 
 /** The part of history to walk. */
@@ -28,23 +28,22 @@ export interface LogRange {
  * reading the first page of a long history costs only that page, unless the range excludes commits.
  */
 export function logByTime(graph: CommitGraph, range: LogRange): Generator<Node> {
-  return walkByTime(graph, range.tips, findWanted(graph, range), range.isFirstParent);
+  return walkByTime(graph, range.tips, rangeFilter(graph, range), range.isFirstParent);
 }
 
 /**
- * Like `logByTime`, with a given predicate: the walk does not go beyond a commit that is not
- * wanted.
+ * Like `logByTime`, with a predicate: the walk does not go beyond a commit outside of the range.
  */
 export function* walkByTime(
   graph: CommitGraph,
   tips: readonly Node[],
-  isWanted: (node: Node) => boolean,
+  isInRange: (node: Node) => boolean,
   isFirstParent = false,
 ): Generator<Node> {
   const queue = byTime(graph);
   const seen = new Uint8Array(graph.count);
   const put = (node: Node): void => {
-    if (node === NO_NODE || seen[node] === 1 || !isWanted(node)) return;
+    if (node === NO_NODE || seen[node] === 1 || !isInRange(node)) return;
     seen[node] = 1;
     queue.push(node);
   };
@@ -94,7 +93,7 @@ export const countWalk = (
 export function* countInTurns(
   graph: CommitGraph,
   tips: readonly Node[],
-  isWanted: (node: Node) => boolean,
+  isInRange: (node: Node) => boolean,
   isCounted: (node: Node) => boolean = () => true,
 ): Steps<number> {
   const seen = new Uint8Array(graph.count);
@@ -105,7 +104,7 @@ export function* countInTurns(
     if (++visited % TURN_COMMITS === 0) yield TURN_STEPS;
     if (node === NO_NODE || seen[node] === 1) continue;
     seen[node] = 1;
-    if (!isWanted(node)) continue;
+    if (!isInRange(node)) continue;
     if (isCounted(node)) count++;
     // One by one: a commit may have more parents than a call has arguments.
     for (const parent of graph.parents(node)) stack.push(parent);
@@ -162,7 +161,7 @@ export function followedParents(graph: CommitGraph, node: Node, isFirstParent = 
 /**
  * A predicate for the commits of a range: late enough, and not reachable from an excluded commit.
  */
-export function findWanted(graph: CommitGraph, range: LogRange): (node: Node) => boolean {
+export function rangeFilter(graph: CommitGraph, range: LogRange): (node: Node) => boolean {
   const { tips, excluded = [], sinceSeconds = Number.NEGATIVE_INFINITY } = range;
   const isLate = (node: Node): boolean => (graph.times[node] as number) >= sinceSeconds;
   if (excluded.length === 0) return isLate;
@@ -170,8 +169,8 @@ export function findWanted(graph: CommitGraph, range: LogRange): (node: Node) =>
   // As in git: if the range excludes commits, the ancestors of commits that are too old are
   // excluded too.
   const old = [...nodes].filter((node) => !isLate(node));
-  const wanted = old.length > 0 ? findRange(graph, tips, [...excluded, ...old]).nodes : nodes;
-  return (node) => wanted.has(node);
+  const included = old.length > 0 ? findRange(graph, tips, [...excluded, ...old]).nodes : nodes;
+  return (node) => included.has(node);
 }
 
 export interface CommitRange {
@@ -208,26 +207,26 @@ export function* rangeInTurns(
 ): Steps<CommitRange> {
   const queue = byGeneration(graph);
   const marks = new Uint8Array(graph.count);
-  let wanted = 0;
+  let pending = 0;
   const mark = (node: Node, next: number): void => {
     if (node === NO_NODE) return;
     const before = marks[node];
     if (before === next || before === EXCLUDED) return;
     if (before === 0) queue.push(node);
-    else wanted--;
-    if (next === WANTED) wanted++;
+    else pending--;
+    if (next === INCLUDED) pending++;
     marks[node] = next;
   };
   for (const node of excluded) mark(node, EXCLUDED);
-  for (const node of tips) mark(node, WANTED);
+  for (const node of tips) mark(node, INCLUDED);
   const nodes = new Set<Node>();
-  for (let visited = 1; wanted > 0; visited++) {
+  for (let visited = 1; pending > 0; visited++) {
     if (visited % TURN_COMMITS === 0) yield TURN_STEPS;
     const node = queue.pop();
     if (node === undefined) break;
     const own = marks[node] as number;
-    if (own === WANTED) {
-      wanted--;
+    if (own === INCLUDED) {
+      pending--;
       nodes.add(node);
     } else if (cut.has(node)) {
       continue;

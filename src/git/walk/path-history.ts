@@ -2,7 +2,7 @@ import { type Budget, UNLIMITED } from "../budget.ts";
 import { GitError } from "../error.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { logPathLimited } from "./limited-path-history.ts";
-import { findWanted, followedParents, type LogRange } from "./log.ts";
+import { rangeFilter, followedParents, type LogRange } from "./log.ts";
 import { byTime } from "./node-queue.ts";
 import type { PathFinder } from "./path-finder.ts";
 
@@ -13,7 +13,7 @@ const STEPS_PER_COMMIT = 100;
 const STEPS_PER_KNOWN_COMMIT = 20;
 
 /**
- * What a walk found out about each of its commits, in their order: one character for the parent
+ * The result of a walk for each of its commits, in their order: one character for the parent
  * whose entry at the path is the same, or for a change. Another walk of the same range repeats it
  * without a read and continues where it ended.
  */
@@ -55,11 +55,11 @@ export async function* logPath(
     yield* await logPathLimited(graph, finder, range, budget);
     return;
   }
-  const isWanted = findWanted(graph, range);
+  const isInRange = rangeFilter(graph, range);
   const queue = byTime(graph);
   const seen = new Uint8Array(graph.count);
   const put = (node: Node): void => {
-    if (node === NO_NODE || seen[node] === 1 || !isWanted(node)) return;
+    if (node === NO_NODE || seen[node] === 1 || !isInRange(node)) return;
     seen[node] = 1;
     queue.push(node);
   };

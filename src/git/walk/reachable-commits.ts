@@ -7,7 +7,7 @@ import { byGeneration, type NodeQueue } from "./node-queue.ts";
 const NEAR_MAX = 1000;
 
 /**
- * The commits that some tips reach, found as they are asked for: commits near the tips without a
+ * The commits that some tips reach, found on demand: commits close to the tips without a
  * walk of the whole history.
  */
 export class ReachableCommits {

@@ -19,7 +19,7 @@ export interface RefTip {
   readonly peeledOid: Oid | null;
 }
 
-/** An open repository, as far as reachability needs it. The graph may be built on first use. */
+/** The parts of an open repository for reachability. The graph may be built on first use. */
 export interface ReachableSource {
   readonly catalog: PackCatalog;
   readonly graph: CommitGraph;
@@ -48,9 +48,9 @@ const TAGGED_DEPTH_MAX = 1000;
 /**
  * The objects of a repository that its refs reach, found as they are asked for.
  *
- * An object near a ref is found without a walk of the whole history. A tree or blob is found by the
- * commits that introduce it, so no object is read, except below trees that a ref names without a
- * commit.
+ * An object close to a ref is found without a walk of the whole history. A tree or blob is found by
+ * the commits that introduce it, so no object is read, except below trees that a ref names without
+ * a commit.
  */
 export class ReachableObjects {
   private readonly source: ReachableSource;
@@ -58,7 +58,7 @@ export class ReachableObjects {
   readonly refs: readonly RefTip[];
   private readonly gauge: Gauge;
   private readonly loadRest: (() => Promise<readonly RefTip[]>) | undefined;
-  /** What the other refs reach; undefined until they are loaded. */
+  /** The objects that the other refs reach; undefined until they are loaded. */
   private rest: ReachableObjects | undefined;
   /** Indexes of the refs that an answer relied on. */
   private readonly used = new Set<number>();

@@ -48,7 +48,7 @@ export async function walkTree(
     if (depth > TREE_DEPTH_MAX) {
       throw overLimit(`a tree may be nested ${TREE_DEPTH_MAX} deep at most`);
     }
-    // What `visit` asks of the object is in the same block.
+    // The facts that `visit` reads of the object are in the same block.
     if (catalog.isByBlock) await resident(() => catalog.entry(location));
     if (!visit(location, depth) || catalog.kind(location) !== TREE) continue;
     const content = await packed.readAt(location);

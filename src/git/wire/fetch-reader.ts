@@ -6,7 +6,7 @@ import { type Pkt, pktText } from "./pkt-line.ts";
 import type { PktStream } from "./pkt-stream.ts";
 import { ServerRefusal } from "./server-refusal.ts";
 
-/** What a server answers to one round of haves. */
+/** The response of a server to one round of haves. */
 export interface RoundAnswer {
   /** Haves that the server has too. */
   readonly commonOids: readonly Oid[];

@@ -92,13 +92,13 @@ export function formatLsRefsResponse(
   unbornTarget?: ByteText,
 ): Uint8Array {
   const pieces: Uint8Array[] = [];
-  const isWanted = prefixTest(request.prefixes);
-  if (unbornTarget !== undefined && request.wantsUnborn && isWanted("HEAD" as ByteText)) {
+  const isRequested = prefixTest(request.prefixes);
+  if (unbornTarget !== undefined && request.wantsUnborn && isRequested("HEAD" as ByteText)) {
     const symref = request.wantsSymrefs ? ` symref-target:${unbornTarget}` : "";
     pieces.push(formatLine(`unborn HEAD${symref}`));
   }
   for (const ref of refs) {
-    if (!isWanted(ref.name)) continue;
+    if (!isRequested(ref.name)) continue;
     const symref =
       request.wantsSymrefs && ref.symrefTarget ? ` symref-target:${ref.symrefTarget}` : "";
     const peeled = request.wantsPeeled && ref.peeledOid ? ` peeled:${ref.peeledOid}` : "";

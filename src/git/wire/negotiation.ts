@@ -14,7 +14,7 @@ const IN_VAIN_MAX = 256;
 /** Maximum haves of all rounds: a server with which so many are not common is sent none more. */
 const HAVES_MAX = 60_000;
 
-/** What a round sends. */
+/** The haves that a round sends. */
 export interface Round {
   /** All that the server acknowledged so far, since it forgets over HTTP, and then the new ones. */
   readonly haveOids: readonly Oid[];

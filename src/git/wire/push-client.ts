@@ -26,8 +26,8 @@ export function splitHaves({ refs }: Pick<Advertisement, "refs">): {
   };
 }
 
-/** What a push wants beside its report. */
-export interface PushWishes {
+/** The capabilities that a push requests besides its report. */
+export interface RequestedCapabilities {
   readonly isAtomic: boolean;
   readonly hasOptions: boolean;
   readonly agent: ByteText;
@@ -38,18 +38,21 @@ export interface PushWishes {
  *
  * @throws GitError `unsupported` for a server that can't report what it did.
  */
-export function choosePushCapabilities(offered: Capabilities, wishes: PushWishes): Capabilities {
+export function choosePushCapabilities(
+  offered: Capabilities,
+  requested: RequestedCapabilities,
+): Capabilities {
   const report = ["report-status-v2", "report-status"].find((name) => offered.has(name));
   if (report === undefined) {
     throw new GitError("unsupported", "the server can't report the result of a push");
   }
-  const wanted = [report, "side-band-64k", "quiet", "ofs-delta"];
-  if (wishes.isAtomic) wanted.push("atomic");
-  if (wishes.hasOptions) wanted.push("push-options");
+  const preferred = [report, "side-band-64k", "quiet", "ofs-delta"];
+  if (requested.isAtomic) preferred.push("atomic");
+  if (requested.hasOptions) preferred.push("push-options");
   const chosen = new Map<string, ByteText[]>();
-  for (const name of wanted) if (offered.has(name)) chosen.set(name, [PRESENT]);
+  for (const name of preferred) if (offered.has(name)) chosen.set(name, [PRESENT]);
   if (offered.has("object-format")) chosen.set("object-format", ["sha1" as ByteText]);
-  if (offered.has("agent")) chosen.set("agent", [wishes.agent]);
+  if (offered.has("agent")) chosen.set("agent", [requested.agent]);
   return chosen;
 }
 

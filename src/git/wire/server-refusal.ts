@@ -1,7 +1,7 @@
 import { type ByteText, decodeText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 
-/** Maximum length of what a server says, in characters. */
+/** Maximum length of a server's message, in characters. */
 const LENGTH_MAX = 500;
 
 /** A server understands a request and refuses it, in words that it chooses. */

@@ -14,7 +14,7 @@ const PROGRESS_BYTES_MAX = 1024 * 1024;
  * Reads the side-bands of a response to their flush, and yields what the data band carries: a pack,
  * or a report.
  *
- * @param onProgress Takes what the server tells its user, in pieces of any size.
+ * @param onProgress Receives the server's progress messages, in pieces of any size.
  * @throws GitError `protocol` for a packet without a band, for a stream that ends without a flush,
  * and for an error of the server, with its message.
  */

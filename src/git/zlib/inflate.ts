@@ -314,7 +314,7 @@ export class Inflater {
   ): boolean {
     for (;;) {
       if (this.decodeFar(input, inputEnd - SYMBOL_BYTES_MAX, output, outputEnd)) return true;
-      if (!this.decodeNear(input, inputEnd, output, outputEnd)) return false;
+      if (!this.decodeAtEnd(input, inputEnd, output, outputEnd)) return false;
       if (this.mode !== codes) return true;
     }
   }
@@ -415,7 +415,7 @@ export class Inflater {
    *
    * @returns False, with the state as before the symbol, if bits are missing.
    */
-  private decodeNear(
+  private decodeAtEnd(
     input: Uint8Array,
     inputEnd: number,
     output: Uint8Array,

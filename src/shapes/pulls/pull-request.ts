@@ -90,24 +90,27 @@ export interface PullContext extends IssueContext {
   readonly headRepo: RepositoryContext | undefined;
   /** Undefined if it is not merged, or the account is deleted. */
   readonly merger: UserRow | undefined;
-  /** Who is asked for a review, or has reviewed without being dismissed, first to last. */
+  /** Users with a pending request or a review that was not dismissed, first to last. */
   readonly requestedReviewers: readonly UserRow[];
   readonly requestedTeams: readonly TeamRow[];
   readonly reviewCommentCount: number;
 }
 
-/** Whether the judgement of a pull request is about its present head and base. */
-export const isJudged = ({ pull, baseTip }: Pick<PullContext, "pull" | "baseTip">): boolean =>
+/** Whether the present head and base of a pull request were checked for mergeability. */
+export const isMergeabilityCurrent = ({
+  pull,
+  baseTip,
+}: Pick<PullContext, "pull" | "baseTip">): boolean =>
   pull.mergeState !== "checking" &&
-  pull.judgedHeadOid === pull.headOid &&
-  pull.judgedBaseOid === baseTip;
+  pull.checkedHeadOid === pull.headOid &&
+  pull.checkedBaseOid === baseTip;
 
-/** Whether nothing in the contents prevents a merge, as far as it is known. */
+/** Whether no known conflict of contents prevents a merge. */
 function isMergeable(context: PullContext): boolean {
   const { pull, row } = context;
   if (pull.mergedAt !== null) return true;
   const isFit = ["mergeable", "empty", "ancestor"].includes(pull.mergeState);
-  return isFit && (row.isClosed || isJudged(context)) && !isDraftTitle(row.title);
+  return isFit && (row.isClosed || isMergeabilityCurrent(context)) && !isDraftTitle(row.title);
 }
 
 /** Formats pull requests for `viewer`, as they are in lists. */
@@ -161,7 +164,7 @@ function toListed(context: PullContext, viewer: Viewer, toShape: ToShape): PullR
     base: {
       label: pull.baseBranch,
       ref: pull.baseBranch,
-      sha: context.baseTip ?? pull.judgedBaseOid,
+      sha: context.baseTip ?? pull.checkedBaseOid,
       repo_id: row.repoId,
       repo: toShape(repo),
     },

@@ -60,7 +60,7 @@ export interface CodeCommentContext {
   readonly review: Pick<ReviewRow, "id" | "state">;
   /** Undefined for a deleted account. */
   readonly poster: UserRow | undefined;
-  /** Who resolved the conversation. */
+  /** The user who resolved the conversation. */
   readonly resolver: UserRow | undefined;
 }
 

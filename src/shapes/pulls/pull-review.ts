@@ -61,7 +61,7 @@ export interface ReviewContext {
   /** Undefined for a team, and for a deleted account. */
   readonly reviewer: UserRow | undefined;
   readonly team: TeamRow | undefined;
-  /** The entry of the timeline that tells of it; undefined for a request. */
+  /** The entry of the review in the timeline; undefined for a request. */
   readonly entryId: number | undefined;
 }
 

@@ -10,7 +10,7 @@ import { namesOf, type RuleNames } from "./rule-names.ts";
 
 const Names = z.array(z.string());
 
-/** What a rule for branches says, of a repository or of an organization. */
+/** The settings of a rule for branches, of a repository or of an organization. */
 export const RuleFields = z.object({
   id: Int64,
   priority: Int64,
@@ -58,7 +58,7 @@ export const BranchProtection = RuleFields.extend({
   }),
 }).openapi("BranchProtection");
 
-/** Formats what a rule says. */
+/** Formats the settings of a rule. */
 export function toRuleFields(
   { settings, ...rule }: BranchProtectionRow,
   { users, teams }: RuleNames,

@@ -4,7 +4,7 @@ import type { BranchProtection, TagProtection } from "../../db/schema/index.ts";
 export interface RepositoryRules {
   /** The repository's own rules for branches. */
   readonly branches: readonly BranchProtection[];
-  /** Those of the rulesets of its organization that are for the repository. */
+  /** The rulesets of its organization that apply to the repository. */
   readonly rulesets: readonly BranchProtection[];
   readonly tags: readonly TagProtection[];
   /** The teams of the repository's owner that the caller is in. */

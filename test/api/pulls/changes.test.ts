@@ -468,7 +468,7 @@ describe("the changes of a pull request", () => {
 
   // The pull request is read together with the repository, before the caller's access to it is
   // known.
-  it("do not tell a stranger whether a hidden repository has the pull request", async () => {
+  it("do not reveal to a stranger whether a hidden repository has the pull request", async () => {
     const [owner, stranger] = [await make.user(), await make.user()];
     const { path } = await makeOpened(owner, { isPrivate: true });
     expect((await call("GET", `${path}/files`, { as: owner })).status).toBe(200);

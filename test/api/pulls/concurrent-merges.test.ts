@@ -67,8 +67,8 @@ describe(
       const rows = await db.select().from(pulls).where(eq(pulls.repoId, repo.id));
       expect(rows.filter(({ mergedAt }) => mergedAt !== null)).toHaveLength(COUNT);
       expect(new Set(rows.map(({ mergeCommitOid }) => mergeCommitOid)).size).toBe(COUNT);
-      const told = (await eventsOf(repo)).filter(({ type }) => type === "pull.merged");
-      expect(told).toHaveLength(COUNT);
+      const recorded = (await eventsOf(repo)).filter(({ type }) => type === "pull.merged");
+      expect(recorded).toHaveLength(COUNT);
       const { body: files } = await call("GET", `${own}/contents?ref=main`, { as: owner });
       const names = (files as { name: string }[]).map(({ name }) => name);
       expect(names.toSorted()).toEqual(["a", ...numbers.map((at) => `file${at}`)].toSorted());

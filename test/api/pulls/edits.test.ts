@@ -39,7 +39,7 @@ async function makeOpened(fields: Partial<Pull> = {}, issueFields: Partial<Issue
   const common = { posterId: poster.id, ...issueFields };
   const pull = await makePull(
     repo,
-    { headOid: topic.oid, judgedBaseOid: code.oid, ...fields },
+    { headOid: topic.oid, checkedBaseOid: code.oid, ...fields },
     common,
   );
   await topic.store("refs/heads/topic", `refs/pull/${pull.number}/head`);
@@ -51,7 +51,7 @@ async function makeOpened(fields: Partial<Pull> = {}, issueFields: Partial<Issue
 }
 
 /** The kinds of the events of a repository but the pushes that made it. */
-const toldOf = async (repo: TestRepo) =>
+const recordedOf = async (repo: TestRepo) =>
   (await eventsOf(repo)).filter((kind) => kind !== "repository.pushed");
 
 /** What a request about a pull request changes: a refused one leaves it as it is. */
@@ -90,7 +90,7 @@ describe("PATCH /repos/{owner}/{repo}/pulls/{index}", () => {
     });
     const { body: found } = await call("GET", pathOf(repo, `/pulls/${pull.number}`));
     expect(found).toMatchObject({ title: "new", state: "closed" });
-    expect(await toldOf(repo)).toEqual([
+    expect(await recordedOf(repo)).toEqual([
       "issue.edited",
       "issue.assigned",
       "issue.milestoned",
@@ -119,7 +119,7 @@ describe("PATCH /repos/{owner}/{repo}/pulls/{index}", () => {
     });
   });
 
-  it("tells that it is no draft any more, by either route", async () => {
+  it("announces that it is no draft any more, by either route", async () => {
     const { owner, repo, pull, patch } = await makeOpened({}, { title: "WIP: it" });
     expect((await patch({ title: "it" })).body).toMatchObject({ draft: false, mergeable: true });
     expect((await patch({ title: "it again" })).body.draft).toBe(false);
@@ -130,11 +130,11 @@ describe("PATCH /repos/{owner}/{repo}/pulls/{index}", () => {
     const path = pathOf(repo, `/issues/${pull.number}`);
     const { body } = await call("PATCH", path, { as: owner, json: { title: "done" } });
     expect(body.pull_request).toMatchObject({ draft: false });
-    const told = (await toldOf(repo)).filter((type) => type === "pull.ready");
-    expect(told).toEqual(["pull.ready", "pull.ready"]);
+    const recorded = (await recordedOf(repo)).filter((type) => type === "pull.ready");
+    expect(recorded).toEqual(["pull.ready", "pull.ready"]);
   });
 
-  it("gives it another base, judged anew, and drops its approvals", async () => {
+  it("gives it another base, checks it again, and drops its approvals", async () => {
     const { owner, repo, pull, topic, code, patch, rowOf } = await makeOpened();
     const [review, rejection] = [
       await makeReview(pull),
@@ -145,8 +145,8 @@ describe("PATCH /repos/{owner}/{repo}/pulls/{index}", () => {
     expect(body.base).toMatchObject({ label: "settings", ref: "settings" });
     expect(await rowOf()).toMatchObject({
       baseBranch: "settings",
-      judgedHeadOid: topic.oid,
-      judgedBaseOid: body.base.sha,
+      checkedHeadOid: topic.oid,
+      checkedBaseOid: body.base.sha,
       // The histories have nothing in common.
       mergeBaseOid: "",
       mergeState: "mergeable",
@@ -164,10 +164,10 @@ describe("PATCH /repos/{owner}/{repo}/pulls/{index}", () => {
       { kind: "change_target_branch", oldValue: "main", newValue: "settings" },
       { kind: "pull_push" },
     ]);
-    expect(await toldOf(repo)).toEqual(["review.dismissed", "pull.retargeted"]);
-    // The same again is told of no more.
+    expect(await recordedOf(repo)).toEqual(["review.dismissed", "pull.retargeted"]);
+    // The same edit again has no event.
     expect((await patch({ base: "refs/heads/settings" })).status).toBe(201);
-    expect(await toldOf(repo)).toHaveLength(2);
+    expect(await recordedOf(repo)).toHaveLength(2);
     // To its own head there is nothing to merge.
     expect((await patch({ base: "topic" })).body).toMatchObject({ base: { label: "topic" } });
     expect(await rowOf()).toMatchObject({ mergeState: "ancestor" });

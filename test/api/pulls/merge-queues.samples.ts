@@ -13,7 +13,7 @@ const BASE = "queued";
 async function makeQueueBase(world: World) {
   const [repo, pull] = [await world.repo(), await world.pull()];
   await makeRule(repo, { name: BASE, settings: { isMergeQueueEnabled: true } });
-  await storeSampleUpdate(repo, pull.pull.judgedBaseOid, BASE);
+  await storeSampleUpdate(repo, pull.pull.checkedBaseOid, BASE);
   await db.update(pulls).set({ baseBranch: BASE }).where(eq(pulls.issueId, pull.id));
   return world.pullPath();
 }

@@ -36,7 +36,7 @@ const entriesOf = ({ pulls: [first] }: QueuedRepo) =>
     .where(eq(mergeQueueEntries.issueId, first?.id ?? 0));
 
 /** The events about pull requests of a repository. */
-const toldOf = async ({ repo }: QueuedRepo) =>
+const recordedOf = async ({ repo }: QueuedRepo) =>
   (await eventsOf(repo)).filter(({ type }) => type.startsWith("pull."));
 
 /** What a refused request must not have written. */
@@ -45,7 +45,7 @@ async function expectNothing(queued: QueuedRepo): Promise<void> {
   expect(await db.select().from(mergeQueues).where(eq(mergeQueues.repoId, queued.repo.id))).toEqual(
     [],
   );
-  expect(await toldOf(queued)).toEqual([]);
+  expect(await recordedOf(queued)).toEqual([]);
   const [first] = queued.pulls;
   expect(first && (await timelineOf(first))).toEqual([]);
 }
@@ -88,13 +88,13 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/queue", () => {
     expect(await entriesOf(queued)).toMatchObject([
       { style: "squash", title: "One", isBranchDeleted: true, doerId: owner.id },
     ]);
-    expect(await toldOf(queued)).toMatchObject([
+    expect(await recordedOf(queued)).toMatchObject([
       { type: "pull.enqueued", payload: { number: 1, branch: "main" } },
       { type: "pull.enqueued", payload: { number: 2, branch: "main" } },
     ]);
     const again = await quietly("POST", `${pathOf(queued)}/queue`, { as: owner, json });
     expect(again).toMatchObject({ status: 409, body: { message: /in the merge queue already/ } });
-    expect(await toldOf(queued)).toHaveLength(2);
+    expect(await recordedOf(queued)).toHaveLength(2);
   });
 
   it("ends a scheduled merge", async () => {
@@ -237,7 +237,7 @@ describe("DELETE /repos/{owner}/{repo}/pulls/{index}/queue", () => {
     expect(await entriesOf(queued)).toEqual([]);
     await enqueueAll({ ...queued, owner: writer });
     expect((await leave(queued.owner)).status).toBe(204);
-    expect((await toldOf(queued)).map(({ type }) => type)).toEqual([
+    expect((await recordedOf(queued)).map(({ type }) => type)).toEqual([
       "pull.enqueued",
       "pull.dequeued",
       "pull.enqueued",
@@ -257,14 +257,14 @@ describe("DELETE /repos/{owner}/{repo}/pulls/{index}/queue", () => {
       .update(mergeQueueEntries)
       .set({ isInBatch: true })
       .where(eq(mergeQueueEntries.id, entry?.id ?? 0));
-    const before = await toldOf(queued);
+    const before = await recordedOf(queued);
     const answer = await quietly("DELETE", `${pathOf(queued)}/queue`, { as: queued.owner });
     expect(answer).toMatchObject({
       status: 409,
       body: { message: "the pull request is being merged" },
     });
     expect(await entriesOf(queued)).toHaveLength(1);
-    expect(await toldOf(queued)).toEqual(before);
+    expect(await recordedOf(queued)).toEqual(before);
   });
 });
 
@@ -318,7 +318,7 @@ describe("the state of merge queues", () => {
 });
 
 describe("the branches of merge queues", () => {
-  it("are written by nobody else, in each way", async () => {
+  it("are written by the service only, in each way", async () => {
     const queued = await makeQueuedRepo(1);
     const { own, owner: as, repo, rootOid } = queued;
     const refused = "belongs to a merge queue";

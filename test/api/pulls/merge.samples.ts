@@ -32,7 +32,7 @@ export const samples = defineSamples({
     request: async (world) => {
       const [repo, pull] = [await world.repo(), await world.pull()];
       const baseBranch = "ahead";
-      await storeSampleUpdate(repo, pull.pull.judgedBaseOid, baseBranch);
+      await storeSampleUpdate(repo, pull.pull.checkedBaseOid, baseBranch);
       await db.update(pulls).set({ baseBranch }).where(eq(pulls.issueId, pull.id));
       return { path: await world.pullPath() };
     },

@@ -52,7 +52,7 @@ async function leaseBase({ repo }: ReadyPull) {
 }
 
 describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
-  it("merges, closes, and tells it once", async () => {
+  it("merges, closes, and announces it once", async () => {
     const ready = await makeReadyPull();
     const { owner, pull, baseOid, headOid, path } = ready;
     const title = `Merge pull request 'A topic' (#${pull.number}) from topic into main`;
@@ -204,8 +204,8 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
     expect((await newEventsOf(ready)).map(({ type }) => type)).toEqual(["pull.merged"]);
   });
 
-  // Regression: whoever read the pull request afterwards got 500.
-  it("marks one as merged by a commit that says it was written after the year 9999", async () => {
+  // Regression: reading the pull request afterwards gave 500.
+  it("marks one as merged by a commit with a date after the year 9999", async () => {
     const ready = await makeReadyPull({ base: [{ b: "b" }], authorSeconds: 99_999_999_999_999 });
     await setPullSettings(ready.repo, { allowManualMerge: true });
     const json = { Do: "manually-merged", MergeCommitID: ready.baseOid };
@@ -216,7 +216,7 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
     });
   });
 
-  it("waits for another merge into the base, and is judged as things are then", async () => {
+  it("waits for another merge into the base, and is checked against the new base", async () => {
     const [closed, merged] = [await makeReadyPull(), await makeReadyPull()];
     const leases = [await leaseBase(closed), await leaseBase(merged)];
     const answers = [closed, merged].map((ready) => merge(ready, { Do: "merge" }));

@@ -75,7 +75,7 @@ describe("POST /repos/{owner}/{repo}/pulls", () => {
       changed_files: 1,
       head: { label: "topic", ref: "topic", sha: first.pull.headOid, repo_id: repo.id },
       base: { label: "some/branch", repo: { id: repo.id } },
-      merge_base: first.pull.judgedBaseOid,
+      merge_base: first.pull.checkedBaseOid,
     });
     expect((await call("GET", pathOf(repo, "/2"))).body).toMatchObject({ number: 2, body: "text" });
     expect(await headOf(repo, 2)).toBe(first.pull.headOid);
@@ -193,8 +193,8 @@ describe("POST /repos/{owner}/{repo}/pulls", () => {
     expect(status).toBe(201);
     expect(body).toMatchObject({ additions: 1, changed_files: 1, mergeable: true });
     const [entry] = await entriesOf(body.id);
-    const told = JSON.parse(entry?.body ?? "{}").commit_ids as string[];
-    expect([told.length, told.at(-1)]).toEqual([1000, tip]);
+    const named = JSON.parse(entry?.body ?? "{}").commit_ids as string[];
+    expect([named.length, named.at(-1)]).toEqual([1000, tip]);
   });
 
   describe("refuses", () => {
@@ -264,7 +264,7 @@ describe("POST /repos/{owner}/{repo}/pulls", () => {
       ]);
     });
 
-    // SECURITY: whoever may only read can't offer the branches of others.
+    // SECURITY: a reader can't offer the branches of others.
     it("the branches of others by a stranger, but not by who is named for the repository", async () => {
       const { stranger, repo } = await makeWithTopic();
       const refused = await call("POST", pathOf(repo), { as: stranger, json: main });

@@ -52,7 +52,7 @@ const ask = (list: string, as: TestUser | undefined, ...reviewers: string[]) =>
   call("POST", list, { ...(as && { as }), json: { reviewers } });
 
 describe("POST /repos/{owner}/{repo}/pulls/{index}/requested_reviewers", () => {
-  it("asks a user, tells of it, and shows it", async () => {
+  it("asks a user, announces it, and shows it", async () => {
     const { owner, writer, repo, pull, path, list } = await makeAsked();
     const { status, body } = await ask(list, owner, writer.name.toUpperCase());
     expect([status, body]).toMatchObject([
@@ -103,7 +103,7 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/requested_reviewers", () => {
   });
 
   // What a team is called is known to members of its organization.
-  it("does not tell a poster from outside of the teams", async () => {
+  it("does not show the teams to a poster from outside", async () => {
     const { team, repo } = await makeTeamwork();
     const outsider = await make.user();
     const pull = await makePull(repo, {}, { posterId: outsider.id });
@@ -206,7 +206,7 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/requested_reviewers", () => {
 describe("DELETE /repos/{owner}/{repo}/pulls/{index}/requested_reviewers", () => {
   const takeBack = (list: string, as: TestUser, json: object) => call("DELETE", list, { as, json });
 
-  it("takes a request back, tells of it, and lets the earlier approval count again", async () => {
+  it("takes a request back, announces it, and lets the earlier approval count again", async () => {
     const { owner, writer, repo, pull, path, list } = await makeAsked();
     await makeReview(pull, { reviewerId: writer.id, isOfficial: true });
     await ask(list, owner, writer.name);
@@ -231,7 +231,7 @@ describe("DELETE /repos/{owner}/{repo}/pulls/{index}/requested_reviewers", () =>
     expect(await entriesOf(pull)).toEqual([]);
   });
 
-  it("lets the asked take themselves off, and nobody else without a say", async () => {
+  it("lets reviewers remove their own requests, and only writers those of others", async () => {
     const { owner, writer, reader, repo, pull, list } = await makeAsked();
     await ask(list, owner, reader.name, writer.name);
     const refused = await takeBack(list, reader, { reviewers: [writer.name] });

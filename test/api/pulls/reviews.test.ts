@@ -46,7 +46,7 @@ const entriesOf = (pull: TestPull) =>
 const review = (list: string, as: TestUser | undefined, json: object) =>
   call("POST", list, { ...(as && { as }), json });
 
-/** What is stored of a pull request and told of it, to prove that a refusal changed nothing. */
+/** The stored state and the events of a pull request, to prove that a refusal changed nothing. */
 const everythingOf = async (repo: { id: number }, pull: TestPull) => [
   await reviewsOf(pull),
   await entriesOf(pull),
@@ -398,7 +398,7 @@ describe("GET /repos/{owner}/{repo}/pulls/{index}/reviews", () => {
 });
 
 describe("POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals", () => {
-  it("dismisses a review once, says why, and takes it back", async () => {
+  it("dismisses a review once, with a reason, and takes it back", async () => {
     const { owner, writer, repo, pull, list } = await makeReviewed();
     const { id } = await makeReview(pull, { reviewerId: writer.id, isOfficial: true });
     const path = `${list}/${id}/dismissals`;
@@ -420,7 +420,7 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/reviews/{id}/dismissals", () 
     expect((await call("GET", `${list}/${id}`)).body).toMatchObject({ dismissed: false });
   });
 
-  it("dismisses earlier reviews of the same user too, if that is wanted", async () => {
+  it("dismisses earlier reviews of the same user too, if requested", async () => {
     const { owner, writer, reader, pull, list } = await makeReviewed();
     await makeReview(pull, { reviewerId: writer.id, state: "request_changes" });
     await makeReview(pull, { reviewerId: reader.id });

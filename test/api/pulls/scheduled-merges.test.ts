@@ -122,7 +122,7 @@ describe("a merge when checks succeed", () => {
     ]);
   });
 
-  it("is cancelled with the pull request, which is told once, and is not made once that is reopened", async () => {
+  it("is cancelled with the pull request, announced once, and not made after a reopening", async () => {
     const { ready, writer, report } = await makeGuarded();
     await merge(ready, writer);
     const patch = (state: string) =>
@@ -140,8 +140,8 @@ describe("a merge when checks succeed", () => {
       "close",
       "reopen",
     ]);
-    const told = (await eventsOf(ready.repo)).map(({ type }) => type);
-    expect(told.filter((type) => type === "pull.merge_unscheduled")).toHaveLength(1);
+    const recorded = (await eventsOf(ready.repo)).map(({ type }) => type);
+    expect(recorded.filter((type) => type === "pull.merge_unscheduled")).toHaveLength(1);
   });
 
   it("is cancelled where the branch of the head is deleted", async () => {

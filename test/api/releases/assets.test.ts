@@ -79,9 +79,9 @@ describe("the files of a release", () => {
     expect(await call("DELETE", one, { as: writer })).toMatchObject({ status: 404 });
     expect(await rowsOf(release)).toEqual([]);
     expect(await looseUuids()).toContain(uuid);
-    const told = await eventsOf(repo);
-    expect(typesOf(told)).toEqual(["release.updated", "release.updated", "release.updated"]);
-    expect(told[0]?.payload).toMatchObject({ releaseId: release.id, part: "assets" });
+    const recorded = await eventsOf(repo);
+    expect(typesOf(recorded)).toEqual(["release.updated", "release.updated", "release.updated"]);
+    expect(recorded[0]?.payload).toMatchObject({ releaseId: release.id, part: "assets" });
   });
 
   it("may be a plain body, with the name in the query", async () => {
@@ -214,7 +214,7 @@ describe("the files of a release", () => {
     expect(await rowsOf(elsewhere)).toMatchObject([{ name: "a.txt" }]);
   });
 
-  it("of a draft are announced to nobody", async () => {
+  it("of a draft are not announced", async () => {
     const { writer, repo, path } = await makeWorld({ isDraft: true });
     expect(await add(path, writer)).toMatchObject({ status: 201 });
     expect(await eventsOf(repo)).toEqual([]);

@@ -98,7 +98,7 @@ describe("POST /repos/{owner}/{repo}/releases/generate-notes", () => {
     expect(made.body.body).toMatch(/^Hello\n\n## What's Changed\n\* Newer/);
   });
 
-  it("lists the first of very many, and says how many more there are", async () => {
+  it("lists the first of very many, and the number of the others", async () => {
     const [owner, helper] = [await make.user(), await make.user()];
     const repo = await make.repo(owner);
     const history = new History();

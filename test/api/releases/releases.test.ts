@@ -111,8 +111,8 @@ describe("POST /repos/{owner}/{repo}/releases", () => {
     expect(await releaseEvents(repo)).toEqual(["release.published"]);
   });
 
-  // Regression: whoever listed the releases afterwards got 500.
-  it("takes a tag that says it was made after the year 9999", async () => {
+  // Regression: listing the releases afterwards gave 500.
+  it("takes a tag with a date after the year 9999", async () => {
     const { owner, repo, commit } = await makeWorld();
     const tag = makeTag(commit.oid, "v1", { at: 99_999_999_999_999 });
     await storePush(repo, "refs/tags/v1", tag.oid, tag.pack, commit.oid);
@@ -346,7 +346,7 @@ describe("PATCH /repos/{owner}/{repo}/releases/{id}", () => {
     );
     const outcomes = answers.map((answer) => `${answer.status} ${answer.body.draft}`);
     expect(outcomes).toContain("200 false");
-    // Who comes too late several times is told to repeat the request.
+    // A caller who comes too late several times gets a request to repeat.
     expect(["200 false", "409 undefined"]).toEqual(expect.arrayContaining(outcomes));
     expect(await releaseEvents(repo)).toEqual(["release.published"]);
     expect(await counterOf(repo)).toBe(1);

@@ -309,7 +309,7 @@ describe("GET /repos/{owner}/{repo}/assignees and /reviewers", () => {
     expect(new Set(reviewers.ids)).toEqual(new Set([owner.id, ofPulls.id]));
   });
 
-  it("tells reviewers only to those who may be one, and administrators", async () => {
+  it("shows reviewers only to possible reviewers, and administrators", async () => {
     const { repo, stranger } = await makeScene();
     const path = `${at(repo)}/reviewers`;
     expect((await call("GET", path)).status).toBe(401);

@@ -67,7 +67,7 @@ describe("GET /repos/{owner}/{repo}/events", () => {
     expect(seen.concat(idsOf(body))).toEqual(written.toSorted((a, b) => a - b));
   });
 
-  it("tells a reader who comes back too late that events are gone, and where to go on", async () => {
+  it("reports lost events to a reader who comes back too late, and where to continue", async () => {
     const { owner, repo, path } = await scene();
     const [first, , third] = [
       await recordEvent(repo, owner),

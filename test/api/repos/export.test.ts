@@ -23,7 +23,7 @@ async function makeRepo(): Promise<[TestRepo, TestUser]> {
 }
 
 describe("GET /repos/{owner}/{repo}/export", () => {
-  it("has git as a bundle, and what the repository says of itself", async () => {
+  it("has git as a bundle, and the properties of the repository", async () => {
     const [repo, owner] = await makeRepo();
     const path = `/repos/${repo.owner}/${repo.name}`;
     await call("POST", `${path}/contents/a.txt`, { as: owner, json: { content: btoa("a") } });

@@ -74,7 +74,7 @@ async function makeNetwork() {
 }
 
 describe("PATCH private on a repository with forks", () => {
-  it("hides the forks and the forks of forks from whoever has no role in them, and shows them again", async () => {
+  it("hides the forks and the forks of forks from users without a role, and shows them again", async () => {
     const { owner, forker, other, root, child, grandchild, commit } = await makeNetwork();
     const file = makeLargeFile(freshName("large"));
     expect((await upload(forker, child, file)).status).toBe(200);
@@ -254,7 +254,7 @@ describe("PATCH private on a repository with forks", () => {
         { actorId: owner.id, ownerId: row.ownerId, payload: { isPrivate: true } },
         { actorId: owner.id, ownerId: row.ownerId, payload: { isPrivate: false } },
       ]);
-      // What became public is told to whoever sees it now.
+      // Everyone who sees the repository now gets the event of its publication.
       expect(list.map(({ visibility, isPrivate }) => [visibility, isPrivate])).toEqual([
         ["private", true],
         [row.visibility, false],

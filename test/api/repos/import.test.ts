@@ -88,8 +88,8 @@ describe("POST /repos/import", () => {
     const migration = await call("GET", `/repos/${other.name}/${name}/migration`, { as: other });
     const state = { state: "done", service: "bundle", clone_addr: "", notes: [] };
     expect(migration.body).toMatchObject(state);
-    const told = await db.select().from(events).where(eq(events.ownerId, other.id));
-    expect(told.map(({ type }) => type)).toEqual([
+    const recorded = await db.select().from(events).where(eq(events.ownerId, other.id));
+    expect(recorded.map(({ type }) => type)).toEqual([
       "repository.created",
       "repository.topics_changed",
       "migration.finished",
@@ -385,7 +385,7 @@ describe("POST /repos/import", () => {
     const small = serviceWith({ IMPORT_MAX_BYTES: "1024" });
     const large = makeExport({ "padding.bin": crypto.getRandomValues(new Uint8Array(2048)) });
     expect((await importAs(owner, large, {}, small)).status).toBe(413);
-    // A length that is not told is counted.
+    // An undeclared length is counted.
     const path = "/repos/import?name=x";
     const headers = { "Content-Type": ZIP };
     expect((await small("POST", path, { as: owner, headers, body: large.stream() })).status).toBe(

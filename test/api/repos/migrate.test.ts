@@ -122,11 +122,11 @@ describe("POST /repos/migrate", () => {
 
     expect({ status, empty: body.empty }).toEqual({ status: 201, empty: false });
     const migration = await call("GET", `/repos/${owner.name}/${name}/migration`, { as: owner });
-    const told = await db.select().from(events).where(eq(events.ownerId, owner.id));
+    const recorded = await db.select().from(events).where(eq(events.ownerId, owner.id));
     const noted = await db.select().from(auditEvents).where(eq(auditEvents.ownerId, owner.id));
     const [repo] = await db.select().from(repositories).where(eq(repositories.id, body.id));
     const [row] = await db.select().from(imports).where(eq(imports.repoId, body.id));
-    for (const text of [body, migration.body, told, noted, repo, row].map((each) =>
+    for (const text of [body, migration.body, recorded, noted, repo, row].map((each) =>
       JSON.stringify(each),
     )) {
       expect(text).not.toMatch(/s3cret|czNjcmV0/);
@@ -135,7 +135,7 @@ describe("POST /repos/migrate", () => {
     expect(row).toMatchObject({ state: "done", sealedPassword: null, username: "" });
   });
 
-  it("removes what fails at once, and says why", async () => {
+  it("removes a migration that fails at once, and reports why", async () => {
     const owner = await make.user();
     const remote = await makeSource();
     const cases: [object, string | RegExp][] = [
@@ -233,7 +233,7 @@ describe("POST /repos/migrate", () => {
   });
 
   // SECURITY: checklist 4.11.
-  it("refuses those who may not create repositories there, and tells nobody of a hidden organization", async () => {
+  it("refuses users who may not create repositories there, and reveals no hidden organization", async () => {
     const owner = await make.user();
     const stranger = await make.user();
     const org = await make.org([owner]);
@@ -262,7 +262,7 @@ describe("POST /repos/migrate", () => {
     );
   });
 
-  // SECURITY: nobody puts words into the mouths of others.
+  // SECURITY: a migration must not attribute texts to other accounts.
   it("lets only administrators of the service map authors", async () => {
     const owner = await make.user();
     const other = await make.user();
@@ -316,7 +316,7 @@ describe("POST /repos/migrate", () => {
     expect((await start({ repos: [repo] }, wanted))[0]).toBe(403);
     expect(await writtenFor(admin)).toEqual(before);
 
-    // As in Gitea, issues of a repository that it makes need no other scope: nobody answers there.
+    // As in Gitea, issues of a repository that it makes need no other scope: it has no readers yet.
     expect((await start({ scopes: "write:repository" }, wanted))[0]).toBe(422);
   });
 
@@ -403,7 +403,7 @@ describe("a repository that is being migrated", () => {
     });
   });
 
-  it("tells its administrators how it goes, and nobody else", async () => {
+  it("shows its progress to administrators only", async () => {
     const { owner, path } = await makeRunning();
     const reader = await make.user();
 

@@ -278,7 +278,7 @@ describe("POST /repos/{owner}/{repo}/mirror-sync", () => {
 describe("a mirror's record", () => {
   const SINCE = 1_700_000_000_000;
 
-  it("tells its remote, its interval and its last synchronization", async () => {
+  it("shows its remote, its interval and its last synchronization", async () => {
     const [repo, owner] = await makeRepo();
     await makePullMirror(repo, { syncedAt: SINCE });
 
@@ -295,7 +295,7 @@ describe("a mirror's record", () => {
     });
   });
 
-  it("tells why it fails to those who may write to it", async () => {
+  it("shows its error to users who may write to it", async () => {
     const [repo, owner] = await makeRepo();
     await makePullMirror(repo);
     const failure = { reason: "it is gone", since: SINCE, nextAt: SINCE, isPaused: true };

@@ -76,7 +76,7 @@ describe("POST /repos/{owner}/{repo}/transfer", () => {
     ]);
   });
 
-  // SECURITY: a pending transfer must not tell who exists.
+  // SECURITY: a pending transfer must not reveal accounts.
   it("shows neither a hidden recipient nor the teams to outsiders", async () => {
     const { owner, repo, stranger } = await makeScene();
     const boss = await make.user();
@@ -624,7 +624,7 @@ describe("POST /repos/{owner}/{repo}/transfer/accept", () => {
   });
 
   // SECURITY: who could not see the repository before does not learn where it came from.
-  it("tells nobody the hidden owner from whom a repository came", async () => {
+  it("does not reveal the hidden owner from whom a repository came", async () => {
     const owner = await make.user();
     const hidden = await make.org([owner], { visibility: "private" });
     const repo = await make.repo(hidden);

@@ -24,7 +24,7 @@ function concat(...all: Uint8Array[]): Uint8Array {
 }
 const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** Bytes in pieces, which tell whether they were closed. */
+/** Bytes in pieces, which record whether they were closed. */
 function piecesOf(bytes: Uint8Array, pieceBytes: number) {
   const seen = { isClosed: false };
   async function* pieces(): AsyncGenerator<Uint8Array, void> {

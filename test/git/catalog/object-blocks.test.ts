@@ -66,10 +66,10 @@ const needsOf = (needs: Partial<FetchNeeds>): FetchNeeds => ({
 
 /** The ids of the objects that a fetch sends, sorted. */
 async function planned({ catalog, graph, objects }: Opened, needs: FetchNeeds): Promise<string[]> {
-  const { wanted } = await planFetch(graph, catalog, objects, needs);
+  const { toPack } = await planFetch(graph, catalog, objects, needs);
   const found: string[] = [];
   for (const pack of catalog.packs.keys()) {
-    for (const position of wanted.positions(pack)) {
+    for (const position of toPack.positions(pack)) {
       found.push(await resident(() => catalog.oid({ pack, position })));
     }
   }
@@ -80,10 +80,10 @@ async function written(
   { catalog, graph, objects }: Opened,
   needs: FetchNeeds,
 ): Promise<{ bytes: Buffer; deltas: number }> {
-  const { wanted, receiverHas } = await planFetch(graph, catalog, objects, needs);
+  const { toPack, receiverHas } = await planFetch(graph, catalog, objects, needs);
   const options = { codec, takesOfsDelta: true, ...(receiverHas && { receiverHas }) };
   const pieces: Uint8Array[] = [];
-  const writer = writePack(catalog, objects, wanted, options);
+  const writer = writePack(catalog, objects, toPack, options);
   for (;;) {
     const { value, done } = await writer.next();
     if (done) return { bytes: Buffer.concat(pieces), deltas: value.deltas };
@@ -218,7 +218,7 @@ describe("a pack that is read by block", () => {
     expect(() => catalog.pack(0).sidecar).toThrow(TablesMissing);
   });
 
-  it("says which block is missing, and reads it once for all that need it", async () => {
+  it("names the missing block, and reads it once for all that need it", async () => {
     const { catalog } = await mix(() => true);
     const blob = oids.find((oid) => git(repository, ["cat-file", "-t", oid]) === "blob") ?? "";
     const look = (): string =>

@@ -58,15 +58,15 @@ async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Buffer> {
 }
 
 describe("writePack", () => {
-  it("writes the wanted objects from one pack or many, as a pack that git accepts", async () => {
+  it("writes the given objects from one pack or many, as a pack that git accepts", async () => {
     for (const tips of [["main"], ["main~6", "main~3", "main~1", "main"]]) {
       const catalog = await openPushes(...tips);
       const objects = new PackedObjects(catalog);
       for (const revisions of [["main"], ["main~3"], ["main", "^main~2"]]) {
         for (const takesOfsDelta of [true, false]) {
           const oids = listObjects(...revisions);
-          const wanted = locationsOf(catalog, oids);
-          const pack = await collect(writePack(catalog, objects, wanted, { codec, takesOfsDelta }));
+          const toPack = locationsOf(catalog, oids);
+          const pack = await collect(writePack(catalog, objects, toPack, { codec, takesOfsDelta }));
           const directory = makeRepository();
           git(directory, ["index-pack", "--stdin"], { input: pack });
           const stored = git(directory, [
@@ -82,9 +82,9 @@ describe("writePack", () => {
 
   it("writes a whole history that passes git index-pack --strict", async () => {
     const catalog = await openPushes("main~4", "main");
-    const wanted = locationsOf(catalog, listObjects("main"));
+    const toPack = locationsOf(catalog, listObjects("main"));
     const options = { codec, takesOfsDelta: true };
-    const pack = await collect(writePack(catalog, new PackedObjects(catalog), wanted, options));
+    const pack = await collect(writePack(catalog, new PackedObjects(catalog), toPack, options));
     const answer = git(makeRepository(), ["index-pack", "--strict", "--stdin"], { input: pack });
     expect(answer).toMatch(/^pack\t[0-9a-f]{40}$/);
   });
@@ -93,13 +93,13 @@ describe("writePack", () => {
   it("keeps deltas against unsent bases only if the receiver has the base", async () => {
     const catalog = await openPushes("main");
     const objects = new PackedObjects(catalog);
-    const wanted = locationsOf(catalog, listObjects("main", "^main~8"));
+    const toPack = locationsOf(catalog, listObjects("main", "^main~8"));
     const receiverHas = locationsOf(catalog, listObjects("main~8"));
     const whole = await collect(
-      writePack(catalog, objects, wanted, { codec, takesOfsDelta: true }),
+      writePack(catalog, objects, toPack, { codec, takesOfsDelta: true }),
     );
     const thin = await collect(
-      writePack(catalog, objects, wanted, { codec, takesOfsDelta: true, receiverHas }),
+      writePack(catalog, objects, toPack, { codec, takesOfsDelta: true, receiverHas }),
     );
     git(makeRepository(), ["index-pack", "--stdin"], { input: whole });
     git(repository, ["index-pack", "--fix-thin", "--stdin"], { input: thin });
@@ -119,10 +119,10 @@ describe("writePack", () => {
       return source.read(start, end);
     };
     const catalog = new PackCatalog([{ ...stored, source: { sizeBytes: source.sizeBytes, read } }]);
-    const wanted = locationsOf(catalog, oids);
+    const toPack = locationsOf(catalog, oids);
     const options = { codec, takesOfsDelta: true };
     const pieces: Uint8Array[] = [];
-    for await (const piece of writePack(catalog, new PackedObjects(catalog), wanted, options)) {
+    for await (const piece of writePack(catalog, new PackedObjects(catalog), toPack, options)) {
       pieces.push(piece);
     }
     expect(longest).toBeLessThanOrEqual(1024 * 1024);
@@ -135,9 +135,9 @@ describe("writePack", () => {
   it("reads nothing before a piece is requested", async () => {
     const catalog = await openPushes("main");
     const source = catalog.pack(0).source as MemorySource;
-    const wanted = locationsOf(catalog, listObjects("main"));
+    const toPack = locationsOf(catalog, listObjects("main"));
     const options = { codec, takesOfsDelta: true };
-    const pieces = writePack(catalog, new PackedObjects(catalog), wanted, options);
+    const pieces = writePack(catalog, new PackedObjects(catalog), toPack, options);
     expect(source.reads).toBe(0);
     await pieces.next();
     expect(source.reads).toBe(1);
@@ -153,9 +153,9 @@ describe("writePack of a tip whose objects are deltas of unsent bases", () => {
   );
 
   async function writeTip(catalog: PackCatalog): Promise<Buffer> {
-    const wanted = locationsOf(catalog, oids);
+    const toPack = locationsOf(catalog, oids);
     const options = { codec, takesOfsDelta: true };
-    return collect(writePack(catalog, new PackedObjects(catalog), wanted, options));
+    return collect(writePack(catalog, new PackedObjects(catalog), toPack, options));
   }
 
   function contentsOf(pack: Buffer): Map<string, StoredObject> {

@@ -160,8 +160,8 @@ describe("joinPacks", { timeout: 60_000 }, () => {
             start: idx.offset(position),
           });
           const base = row.base < 0 ? undefined : await resident(() => blocks.oid(row.base));
-          const wanted = sidecar.bases[position] as number;
-          expect(base).toBe(wanted < 0 ? undefined : idx.oid(wanted));
+          const baseRow = sidecar.bases[position] as number;
+          expect(base).toBe(baseRow < 0 ? undefined : idx.oid(baseRow));
           const commits = introducers.get(oid) ?? [];
           expect(row.hasSeveral).toBe(commits.length > 1);
           const commit = row.commit === undefined ? undefined : blocks.index.commitOid(row.commit);

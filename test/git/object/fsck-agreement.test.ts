@@ -258,7 +258,7 @@ const format = (findings: readonly Finding[]): string[] => {
   return [...new Set(words)].toSorted();
 };
 
-/** What the service says of each object, by id. */
+/** The service's findings for each object, by id. */
 function ours(built: readonly Built[], severities: FindingSeverities): Map<string, string[]> {
   const special = noSpecial();
   const found = new Map<string, Finding[]>();
@@ -276,7 +276,7 @@ function ours(built: readonly Built[], severities: FindingSeverities): Map<strin
   return new Map([...found].map(([oid, findings]) => [oid, format(findings)]));
 }
 
-/** What git says of each object, by id, when it is set to the same severities. */
+/** Git's findings for each object, by id, with the same severities. */
 function gits(pack: Uint8Array, severities: FindingSeverities): Map<string, string[]> {
   const directory = makeRepository();
   git(directory, ["index-pack", "--stdin"], { input: pack });

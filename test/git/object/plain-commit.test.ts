@@ -49,7 +49,7 @@ function byParser(content: Uint8Array): object | undefined {
   return { treeOid, parentOids, timeSeconds: committer.timeSeconds };
 }
 
-/** What the reader says; undefined if the commit is not plain. */
+/** The reader's result; undefined if the commit is not plain. */
 function byReader(content: Uint8Array, reader = new PlainCommit()): object | undefined {
   if (!reader.read(content)) return undefined;
   const oidAt = (offset: number): string =>

@@ -348,9 +348,9 @@ function describeScan(
   withKernel?: PackKernel,
   limits = DEFAULT_PACK_LIMITS,
 ): unknown {
-  const heard: string[] = [];
+  const contents: string[] = [];
   const listen = (entry: number, kind: number, content: Uint8Array): void => {
-    heard.push(`${entry} ${kind} ${content.length} ${hashObject("blob", content, codec)}`);
+    contents.push(`${entry} ${kind} ${content.length} ${hashObject("blob", content, codec)}`);
   };
   const scanner = new PackScanner(codec, limits, listen, withKernel);
   try {
@@ -374,7 +374,7 @@ function describeScan(
         table.largeDeltas.has(entry),
       ].join(" "),
     );
-    return { checksum, sizeBytes, entries, heard };
+    return { checksum, sizeBytes, entries, contents };
   } catch (error) {
     if (error instanceof GitError) return `${error.code}: ${error.message}`;
     throw error;

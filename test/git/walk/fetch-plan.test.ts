@@ -101,14 +101,14 @@ function clone(...options: string[]): string {
 
 describe("planFetch", () => {
   it("selects everything reachable from the branch for a clone", async () => {
-    const { wanted } = await plan({ tags });
-    expect(oidsOf(wanted)).toEqual(everything(clone()));
+    const { toPack } = await plan({ tags });
+    expect(oidsOf(toPack)).toEqual(everything(clone()));
   });
 
   it("selects a wanted tag and everything reachable from it", async () => {
-    const { wanted } = await plan({ wantOids: [revParse("nested")] });
+    const { toPack } = await plan({ wantOids: [revParse("nested")] });
     const listed = git(repository, ["rev-list", "--objects", "--no-object-names", "nested"]);
-    expect(oidsOf(wanted)).toEqual(
+    expect(oidsOf(toPack)).toEqual(
       [...new Set([...lines(listed), revParse("nested"), revParse("v1")])].toSorted(),
     );
   });
@@ -121,7 +121,7 @@ describe("planFetch", () => {
     ["right", "left"],
     ["main~4", "main~12"],
   ])("selects the objects git sends for %s to a client that has %s", async (want, have) => {
-    const { wanted } = await plan({ wantOids: [revParse(want)], haveOids: [revParse(have)] });
+    const { toPack } = await plan({ wantOids: [revParse(want)], haveOids: [revParse(have)] });
     const listed = git(repository, [
       "rev-list",
       "--objects-edge-aggressive",
@@ -129,7 +129,7 @@ describe("planFetch", () => {
       want,
       `^${have}`,
     ]);
-    expect(oidsOf(wanted)).toEqual(
+    expect(oidsOf(toPack)).toEqual(
       lines(listed)
         .filter((line) => !line.startsWith("-"))
         .toSorted(),
@@ -137,10 +137,10 @@ describe("planFetch", () => {
   });
 
   it("lets a thin pack use delta bases that the client has", async () => {
-    const { wanted, receiverHas } = await plan({ haveOids: [revParse("main~8")], isThin: true });
+    const { toPack, receiverHas } = await plan({ haveOids: [revParse("main~8")], isThin: true });
     const pieces: Uint8Array[] = [];
     const options = { codec, takesOfsDelta: true, ...(receiverHas ? { receiverHas } : {}) };
-    for await (const piece of writePack(catalog, packed, wanted, options)) pieces.push(piece);
+    for await (const piece of writePack(catalog, packed, toPack, options)) pieces.push(piece);
     const directory = join(makeDirectory(), "client");
     git(repository, [
       "clone",
@@ -158,29 +158,29 @@ describe("planFetch", () => {
 
   it.each([1, 2, 3, 5, 100])("cuts a clone of depth %i where git does", async (depth) => {
     const cut = cutByDepth(graph, [graph.find(revParse("main"))], depth);
-    const { wanted } = await plan({ cut, tags });
+    const { toPack } = await plan({ cut, tags });
     const directory = clone(`--depth=${depth}`);
     expect(boundaryOf(cut)).toEqual(shallowOf(directory));
-    expect(oidsOf(wanted)).toEqual(everything(directory));
+    expect(oidsOf(toPack)).toEqual(everything(directory));
   });
 
   it("cuts a clone since a given time where git does", async () => {
     const since = Number(git(repository, ["log", "-1", "--format=%ct", "main~4"]));
     const tip = revParse("left");
     const cut = cutByRange(graph, [graph.find(tip)], [], since);
-    const { wanted } = await plan({ wantOids: [tip], cut, tags });
+    const { toPack } = await plan({ wantOids: [tip], cut, tags });
     const directory = clone(`--shallow-since=${since}`, "--branch=left");
     expect(boundaryOf(cut)).toEqual(shallowOf(directory));
-    expect(oidsOf(wanted)).toEqual(everything(directory));
+    expect(oidsOf(toPack)).toEqual(everything(directory));
   });
 
   it("cuts a clone that excludes the history of a tag where git does", async () => {
     const tip = revParse("left");
     const cut = cutByRange(graph, [graph.find(tip)], [graph.find(revParse("v1^{}"))]);
-    const { wanted } = await plan({ wantOids: [tip], cut, tags });
+    const { toPack } = await plan({ wantOids: [tip], cut, tags });
     const directory = clone("--shallow-exclude=v1", "--branch=left");
     expect(boundaryOf(cut)).toEqual(shallowOf(directory));
-    expect(oidsOf(wanted)).toEqual(everything(directory));
+    expect(oidsOf(toPack)).toEqual(everything(directory));
   });
 
   it.each([
@@ -191,18 +191,18 @@ describe("planFetch", () => {
     "tree:2",
     "combine:tree:3+blob:limit=100",
   ])("leaves out the objects that git leaves out of a clone with the filter %s", async (spec) => {
-    const { wanted } = await plan({ filter: parseFilterSpec(spec), tags });
+    const { toPack } = await plan({ filter: parseFilterSpec(spec), tags });
     const directory = clone(`--filter=${spec}`);
-    expect(oidsOf(wanted)).toEqual(everything(directory));
+    expect(oidsOf(toPack)).toEqual(everything(directory));
   });
 
   it.each(["tree:0", "tree:1", "tree:2"])(
     "counts the depth of the filter %s from a wanted tree",
     async (spec) => {
       const treeOid = revParse("main:docs");
-      const { wanted } = await plan({ wantOids: [treeOid], filter: parseFilterSpec(spec) });
+      const { toPack } = await plan({ wantOids: [treeOid], filter: parseFilterSpec(spec) });
       const args = ["rev-list", "--objects", "--no-object-names", `--filter=${spec}`, treeOid];
-      expect(oidsOf(wanted)).toEqual(lines(git(repository, args)).toSorted());
+      expect(oidsOf(toPack)).toEqual(lines(git(repository, args)).toSorted());
     },
   );
 
@@ -221,10 +221,10 @@ describe("planFetch", () => {
       const before = new Set(everything(directory));
       const tip = graph.find(revParse("main"));
       const cut = cutTo(tip, new Set(clientShallowOids.map((oid) => graph.find(oid))));
-      const { wanted } = await plan({ haveOids: [revParse("main")], clientShallowOids, cut });
+      const { toPack } = await plan({ haveOids: [revParse("main")], clientShallowOids, cut });
       git(directory, ["fetch", "--quiet", "--no-tags", ...args, "origin", "main"]);
       expect(boundaryOf(cut)).toEqual(shallowOf(directory));
-      const sent = oidsOf(wanted);
+      const sent = oidsOf(toPack);
       // Every new object is sent; some objects that the client already has may be sent too.
       expect(sent).toEqual(
         expect.arrayContaining(everything(directory).filter((oid) => !before.has(oid))),
@@ -235,9 +235,9 @@ describe("planFetch", () => {
 
   it("includes a tag only if the object it points to is sent", async () => {
     const all = await plan({ tags });
-    expect(oidsOf(all.wanted)).toEqual(expect.arrayContaining(tags.map(({ tagOid }) => tagOid)));
+    expect(oidsOf(all.toPack)).toEqual(expect.arrayContaining(tags.map(({ tagOid }) => tagOid)));
     const recent = await plan({ tags, haveOids: [revParse("main~1")] });
-    for (const { tagOid } of tags) expect(oidsOf(recent.wanted)).not.toContain(tagOid);
+    for (const { tagOid } of tags) expect(oidsOf(recent.toPack)).not.toContain(tagOid);
   });
 
   it("refuses a want that does not exist as missing", async () => {

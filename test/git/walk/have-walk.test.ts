@@ -39,9 +39,9 @@ describe("HaveWalk", () => {
     const tip = branches[0] ?? "";
     const common = lines(["rev-list", "-1", "--skip=20", tip]);
     const named = [...new HaveWalk(graph, nodesOf([tip]), nodesOf(common))];
-    const wanted = lines(["rev-list", tip, `^${common[0] ?? ""}`]);
-    expect(named.toSorted()).toEqual([...wanted, ...common].toSorted());
-    expect(wanted.length).toBeGreaterThan(0);
+    const expected = lines(["rev-list", tip, `^${common[0] ?? ""}`]);
+    expect(named.toSorted()).toEqual([...expected, ...common].toSorted());
+    expect(expected.length).toBeGreaterThan(0);
   });
 
   it("names nothing below what turns out to be common", () => {

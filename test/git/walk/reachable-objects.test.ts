@@ -93,7 +93,7 @@ describe.each(histories)("of the history at $repository", (history) => {
     for (const oid of objectsOf(history.repository, [tip])) {
       expect(await reachable.find(oid)).toBeDefined();
     }
-    // Nothing tells an object that does not exist from one that no ref reaches.
+    // An object that does not exist and one that no ref reaches have the same result.
     await expect(reachable.find("f".repeat(40))).rejects.toThrow("no other refs are needed");
   });
 

@@ -67,8 +67,8 @@ describe("readSideBands", () => {
   const read = (bytes: Uint8Array, onProgress?: (text: ByteText) => void) =>
     collect(readSideBands(packetsOf(bytes), onProgress));
 
-  it("yields the data, and tells of progress", async () => {
-    const told: string[] = [];
+  it("yields the data, and reports progress", async () => {
+    const reported: string[] = [];
     const bytes = joinBytes([
       formatProgress("counting\n"),
       formatFrames(BAND_DATA, encodeUtf8("PACK and "), 4),
@@ -76,21 +76,21 @@ describe("readSideBands", () => {
       formatFrames(BAND_DATA, encodeUtf8("more")),
       FLUSH_PKT,
     ]);
-    expect(await read(bytes, (text) => told.push(text))).toEqual(encodeUtf8("PACK and more"));
-    expect(told).toEqual(["counting\n", "done\n"]);
+    expect(await read(bytes, (text) => reported.push(text))).toEqual(encodeUtf8("PACK and more"));
+    expect(reported).toEqual(["counting\n", "done\n"]);
   });
 
-  it("tells of a bounded part of endless progress", async () => {
-    let told = 0;
+  it("reports a bounded part of endless progress", async () => {
+    let reported = 0;
     const frame = formatProgress("x".repeat(60_000));
     async function* pieces() {
       for (let count = 0; count < 100; count++) yield frame;
       yield FLUSH_PKT;
     }
     const packets = new PktStream(pieces());
-    await collect(readSideBands(packets, (text) => (told += text.length)));
-    expect(told).toBeGreaterThan(900_000);
-    expect(told).toBeLessThanOrEqual(1024 * 1024);
+    await collect(readSideBands(packets, (text) => (reported += text.length)));
+    expect(reported).toBeGreaterThan(900_000);
+    expect(reported).toBeLessThanOrEqual(1024 * 1024);
   });
 
   it("throws the server's error, in one readable line", async () => {
@@ -200,13 +200,13 @@ describe("readAcks", () => {
 describe("Negotiation", () => {
   /** All rounds against a server that has some of the ids, and is never ready. */
   async function negotiate(count: number, isCommon: (number: number) => boolean) {
-    const told: Oid[] = [];
+    const reported: Oid[] = [];
     const haves = Array.from({ length: count }, (_, at) => oid(at + 1));
-    const negotiation = new Negotiation(haves, (each) => told.push(each));
+    const negotiation = new Negotiation(haves, (each) => reported.push(each));
     const rounds: number[] = [];
     for (;;) {
       const { haveOids, isDone } = await negotiation.next();
-      if (isDone) return { rounds, told, last: haveOids };
+      if (isDone) return { rounds, reported, last: haveOids };
       rounds.push(haveOids.length);
       const commonOids = haveOids.filter((each) => isCommon(Number.parseInt(each, 16)));
       negotiation.take({ commonOids, isReady: false });
@@ -214,14 +214,14 @@ describe("Negotiation", () => {
   }
 
   it("names haves in rounds that double, and then is done", async () => {
-    const { rounds, told, last } = await negotiate(100, () => false);
+    const { rounds, reported, last } = await negotiate(100, () => false);
     expect(rounds).toEqual([16, 32, 52]);
-    expect([told, last]).toEqual([[], []]);
+    expect([reported, last]).toEqual([[], []]);
   });
 
   it("repeats what is common, and gives up once it is far below", async () => {
-    const { rounds, told, last } = await negotiate(100_000, (number) => number === 3);
-    expect(told).toEqual([oid(3)]);
+    const { rounds, reported, last } = await negotiate(100_000, (number) => number === 3);
+    expect(reported).toEqual([oid(3)]);
     expect(last).toEqual([oid(3)]);
     expect(rounds).toEqual([16, 33, 65, 129, 257]);
   });

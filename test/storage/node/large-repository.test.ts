@@ -10,7 +10,7 @@ import { DIRECTORIES, FILES_EACH, OBJECTS_EACH } from "../../support/large-repos
 import {
   compareCommits,
   joinRepositories,
-  judgePull,
+  checkMergeability,
   listHistory,
   listRoot,
   readRaw,
@@ -146,10 +146,10 @@ describe("a repository whose tables are read by block", { timeout: TIMEOUT_MS },
     expectFlat(usages, { mb: 16, reads: 150, rounds: 150, moreMb: 10 });
   });
 
-  it("judges a pull request", async () => {
+  it("checks the mergeability of a pull request", async () => {
     const usages = await measure(async (repository, request) => {
-      const judged = { mergeState: "mergeable", changedFiles: 8 * FILES_EACH };
-      expect(await judgePull(request, repository)).toEqual(judged);
+      const result = { mergeState: "mergeable", changedFiles: 8 * FILES_EACH };
+      expect(await checkMergeability(request, repository)).toEqual(result);
     });
     expectFlat(usages, { mb: 16, reads: 150, rounds: 150, moreMb: 10 });
   });

@@ -175,7 +175,7 @@ async function clone(name: string, oid: string, known: readonly PackRecord[]): P
     const plan = await planFetch(graph, catalog, objects, needsOf(oid));
     const gauge = stored.openGauge();
     return readSlowly(
-      writePack(catalog, objects, plan.wanted, { codec, takesOfsDelta: true, gauge }),
+      writePack(catalog, objects, plan.toPack, { codec, takesOfsDelta: true, gauge }),
     );
   });
 }
@@ -239,7 +239,7 @@ describe("storage stays below its memory bound and counts its memory", () => {
         collect(collecting.stored, merged, tip),
       );
       const { graph, catalog, objects: packed } = await stored.open({ packs: merged });
-      const reached = (await planFetch(graph, catalog, packed, needsOf(tip))).wanted.size;
+      const reached = (await planFetch(graph, catalog, packed, needsOf(tip))).toPack.size;
       expect(collecting.listed).toMatchObject([{ objectCount: reached }]);
       expect(reached).toBeLessThan(objects + 4 * MORE_COMMITS);
     },

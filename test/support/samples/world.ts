@@ -157,7 +157,7 @@ export class World {
     const pull = await makePull(repo, {
       headOid: topic.oid,
       mergeBaseOid: code.oid,
-      judgedBaseOid: code.oid,
+      checkedBaseOid: code.oid,
       additions: 1,
       changedFiles: 1,
       aheadCount: 1,
@@ -171,10 +171,10 @@ export class World {
    */
   readonly mergeablePath = makeOnce(async () => {
     const [repo, { pull: first }] = [await this.repo(), await this.pull()];
-    const { headOid, mergeBaseOid, judgedBaseOid } = first;
-    const commits = { headOid, mergeBaseOid, judgedBaseOid };
+    const { headOid, mergeBaseOid, checkedBaseOid } = first;
+    const commits = { headOid, mergeBaseOid, checkedBaseOid };
     const { number } = await makePull(repo, { ...commits, baseBranch: "some/branch" });
-    const topic = makeSampleTopic(repo, judgedBaseOid, this.fields.text);
+    const topic = makeSampleTopic(repo, checkedBaseOid, this.fields.text);
     await topic.store(`refs/pull/${number}/head`);
     return { owner: repo.owner, repo: repo.name, index: number };
   });

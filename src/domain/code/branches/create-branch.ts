@@ -34,13 +34,13 @@ export interface NewBranch {
 export async function createBranch(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: NewBranch,
+  input: NewBranch,
 ): Promise<BranchEntry> {
   requireWritable(repo);
-  const { name } = wanted;
+  const { name } = input;
   checkBranchName(name, "new_branch_name");
   const snapshot = await openSnapshot(ctx, repo);
-  const commitOid = await findStart(repo, snapshot, wanted);
+  const commitOid = await findStart(repo, snapshot, input);
   const ref = branchRef(name);
   if (findRef(snapshot, ref)) throw conflict("The branch already exists.");
   if (findRef(snapshot, `refs/tags/${name}`)) {
@@ -57,9 +57,9 @@ export async function createBranch(
 async function findStart(
   { row }: RepositoryContext,
   snapshot: RepositorySnapshot,
-  wanted: NewBranch,
+  input: NewBranch,
 ): Promise<Oid> {
-  const { oldRef, oldBranch } = wanted;
+  const { oldRef, oldBranch } = input;
   if (oldRef) {
     const revision = await findRevision(snapshot, oldRef);
     if (!revision) throw noSuchRef(snapshot, "The old branch does not exist");

@@ -57,7 +57,7 @@ async function toEntries(
   });
 }
 
-/** A branch with its head commit and what the rules say of it. */
+/** A branch with its head commit and its protection. */
 export function toBranchEntry(
   ctx: Ctx,
   repoRules: RepositoryRules,

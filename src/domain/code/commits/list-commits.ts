@@ -2,7 +2,7 @@ import { finishInTurns, withoutLimit } from "../../../git/budget.ts";
 import { encodeText } from "../../../git/byte-text.ts";
 import type { Oid } from "../../../git/oid.ts";
 import type { Node } from "../../../git/walk/commit-graph.ts";
-import { countInTurns, findWanted, type LogRange, walkByTime } from "../../../git/walk/log.ts";
+import { countInTurns, rangeFilter, type LogRange, walkByTime } from "../../../git/walk/log.ts";
 import { PathFinder } from "../../../git/walk/path-finder.ts";
 import { logPath, PathTrail } from "../../../git/walk/path-history.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
@@ -43,14 +43,14 @@ export async function listCommits(
     }
     return { items, total };
   }
-  const isWanted = findWanted(graph, query);
+  const isMatch = rangeFilter(graph, query);
   total = await finishInTurns(
-    countInTurns(graph, query.tips, isWanted, isListed),
+    countInTurns(graph, query.tips, isMatch, isListed),
     withoutLimit(repository.objects.budget),
   );
   if (offset >= total) return { items, total };
   let passed = 0;
-  for (const node of walkByTime(graph, query.tips, isWanted)) {
+  for (const node of walkByTime(graph, query.tips, isMatch)) {
     if (!isListed(node)) continue;
     if (passed++ >= offset) items.push(node);
     if (items.length === size) break;

@@ -9,7 +9,7 @@ import { NOTES_REF } from "./find-note.ts";
 const NOTE_BYTES_MAX = 256 * 1024;
 
 /** A name in the notes tree that is looked for: what is left of a commit's id below a directory. */
-interface Wanted {
+interface RequestedNote {
   readonly commitOid: Oid;
   readonly digits: string;
 }
@@ -32,8 +32,8 @@ export async function listNotes(
   const notes = new Map<Oid, string>();
   if (rootOid === undefined) return notes;
   const found = new Map<Oid, Oid>();
-  const wanted = commitOids.map((commitOid) => ({ commitOid, digits: commitOid }));
-  await findBlobs(snapshot, rootOid, wanted, found);
+  const requested = commitOids.map((commitOid) => ({ commitOid, digits: commitOid }));
+  await findBlobs(snapshot, rootOid, requested, found);
   for (const [commitOid, oid] of found) {
     const note = await catalog.findSized(oid);
     if (!note || note.sizeBytes > NOTE_BYTES_MAX) continue;
@@ -50,12 +50,12 @@ export async function listNotes(
 async function findBlobs(
   snapshot: RepositorySnapshot,
   treeOid: Oid,
-  wanted: readonly Wanted[],
+  requested: readonly RequestedNote[],
   found: Map<Oid, Oid>,
 ): Promise<void> {
   const stored = await snapshot.repository.objects.readObject(treeOid);
   if (stored?.kind !== "tree") return;
-  const below = Map.groupBy(wanted, ({ digits }) => digits.slice(0, 2));
+  const below = Map.groupBy(requested, ({ digits }) => digits.slice(0, 2));
   const files = new Map<string, Oid>();
   const directories = new Map<string, Oid>();
   for (const { name, mode, oid } of parseTree(stored.content)) {
@@ -67,7 +67,7 @@ async function findBlobs(
     const shorter = rest.map(({ commitOid, digits }) => ({ commitOid, digits: digits.slice(2) }));
     if (shorter.length > 0) await findBlobs(snapshot, oid, shorter, found);
   }
-  for (const { commitOid, digits } of wanted) {
+  for (const { commitOid, digits } of requested) {
     const file = files.get(digits);
     if (file !== undefined && !found.has(commitOid)) found.set(commitOid, file);
   }

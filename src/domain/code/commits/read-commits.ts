@@ -61,7 +61,7 @@ const leaveUnverified = <T>(read: readonly T[]) =>
 /** A commit without its accounts, with its signature if requested. */
 type ReadCommit = Omit<CommitEntry, "author" | "committer" | "verification"> & Signable;
 
-/** The differences of a commit from its first parent, as far as requested. */
+/** The requested differences of a commit from its first parent. */
 type Difference = Pick<CommitEntry, "files" | "stat">;
 
 async function readCommit(

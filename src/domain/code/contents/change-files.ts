@@ -188,9 +188,9 @@ function blocked({ mode, nameCount }: Obstacle, names: readonly ByteText[], path
       : isSubmoduleMode(mode)
         ? "submodule"
         : "file";
-  const wanted = nameCount < names.length ? "subdirectory" : "file";
+  const requested = nameCount < names.length ? "subdirectory" : "file";
   const where = path.split("/").slice(0, nameCount).join("/");
-  return invalid(`a ${what} exists where you're trying to create a ${wanted} [path: ${where}]`);
+  return invalid(`a ${what} exists where you're trying to create a ${requested} [path: ${where}]`);
 }
 
 /** Describes the final entry at the path of each operation. */

@@ -59,7 +59,7 @@ export async function commitFiles<T>(
   return commitFilesOf(ctx, repo, ...change);
 }
 
-/** Who changes files, how, and what they change. */
+/** A change of files, with its author and message. */
 type FilesChange<T> = [
   user: User,
   commitOptions: CommitOptions,

@@ -44,9 +44,9 @@ export async function findEntry(
   for (const name of names) {
     const tree = isTreeMode(at.mode) ? await findTree(catalog, at.oid) : undefined;
     if (!tree) return undefined;
-    const wanted = encodeText(name);
+    const encodedName = encodeText(name);
     const entries = await parseTreeInPieces(await objects.readAt(tree), objects.budget);
-    const next = entries.find((entry) => entry.name === wanted);
+    const next = entries.find((entry) => entry.name === encodedName);
     if (!next) return undefined;
     at = next;
   }

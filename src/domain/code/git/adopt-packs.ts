@@ -14,7 +14,7 @@ type Side = readonly [RepositoryContext, RepositorySnapshot];
  * Holds the packs of a repository that have new commits and their objects, for another one of its
  * network. No stored byte is copied.
  *
- * SECURITY: first the taker holds the packs, then the giver says that it lists them still, and
+ * SECURITY: first the taker holds the packs, then the giver confirms that it still lists them, and
  * marks them as shared. From then on every job that deletes a pack of the network asks the taker,
  * so no pack is gone when the taker lists it.
  *

@@ -38,7 +38,7 @@ interface Loss {
 /** A repository whose packs are replaced. Its `collections` grow with each replacement. */
 type Collected = Omit<NetworkMember, "packNames" | "epoch"> & { epoch: CollectionEpoch };
 
-/** What a search found that is to be removed. */
+/** The result of a search for unneeded objects. */
 interface Plan {
   readonly losses: Loss[];
   readonly members: readonly (Collected & Pick<NetworkMember, "packNames">)[];
@@ -153,8 +153,9 @@ function listLosses(
 /**
  * Replaces a pack in all repositories that list it.
  *
- * SECURITY: another repository holds the new pack first, then the searched one says that it lists
- * it still, and marks it as shared, as for packs that a fork takes: no job deletes it in between.
+ * SECURITY: another repository holds the new pack first, then the searched one confirms that it
+ * still lists it, and marks it as shared, as for packs that a fork takes: no job deletes it in
+ * between.
  *
  * @returns `stale` if the searched repository has changed, `failed` if the pack can't be written
  *   anew.

@@ -22,7 +22,7 @@ export interface SnapshotDraft {
   readonly pack: PackBuilder;
 }
 
-/** What a change makes. */
+/** The result of a change. */
 interface Change {
   readonly updates: readonly RefUpdateRequest[];
   /** The merges of pull requests that it makes. */
@@ -32,7 +32,7 @@ interface Change {
 }
 
 interface ChangeOptions {
-  /** What the change takes from another repository of the network. */
+  /** The packs that the change takes from another repository of the network. */
   readonly adopted?: Adopted | undefined;
   readonly cause?: PushCause;
   readonly lease?: HeldLease;

@@ -24,11 +24,11 @@ export interface NetworkMember {
   readonly epoch: CollectionEpoch;
 }
 
-/** What a search found out about a repository's packs. */
+/** The result of a search about a repository's packs. */
 export interface Search {
   readonly kept: KeptObjects;
   /**
-   * Those that list any of its shared packs; undefined if there are too many repositories to ask.
+   * Repositories that list any of its shared packs; undefined if there are too many to ask.
    */
   readonly members: readonly NetworkMember[] | undefined;
 }

@@ -41,8 +41,8 @@ const PREFIX_DIGITS_MIN = 4;
  * stay stored for a while, and their id must not give access to them.
  *
  * @returns Undefined if nothing matches, or if a tag points at an object other than a commit.
- * @throws Failure `invalid` for a text that can't be a name, such as `HEAD~1` and `a..b`: whoever
- * sends it expects git's expressions, which are not supported.
+ * @throws Failure `invalid` for a text that can't be a name, such as `HEAD~1` and `a..b`: git's
+ * expressions are not supported.
  */
 export async function findRevision(
   snapshot: RepositorySnapshot,
@@ -110,8 +110,7 @@ async function findCommit(
 }
 
 /**
- * Finds the commits with the given ids, each whole or abbreviated, among those that are reachable
- * from a ref.
+ * Finds commits by ids, each whole or abbreviated, among those that are reachable from a ref.
  *
  * Cost: a walk over the commits in memory, once if anything matches. In a repository with pull
  * requests also one call of the Durable Object for a stored commit that neither a branch nor a tag
@@ -130,7 +129,7 @@ export async function findCommitsByIds(
   for (const [id, found] of stored) {
     const nodes = [...found].filter((each) => reached[each] === 1);
     const [node] = nodes;
-    // An ambiguous id is nobody's.
+    // An ambiguous id names no commit.
     if (node === undefined || nodes.length > 1) continue;
     commits.set(id, { commitOid: graph.oid(node), node });
   }
@@ -178,17 +177,17 @@ function nodeOf(catalog: PackCatalog, graph: CommitGraph, oid: Oid): Node {
 }
 
 /**
- * A byte per node of the graph: 1 if the commit is reachable from a ref. Refs of pull requests that
- * the snapshot lacks count as far as one of `wanted` may need them.
+ * A byte per node of the graph: 1 if the commit is reachable from a ref. Loads refs of pull
+ * requests only while a target is not reachable.
  */
 async function markCommits(
   { state, repository: { graph } }: RepositorySnapshot,
-  wanted: readonly Node[],
+  targets: readonly Node[],
 ): Promise<Uint8Array> {
   const tipsOf = (refs: readonly StoredRef[]): Node[] =>
     refs.map(({ oid, peeledOid }) => graph.find(peeledOid ?? oid));
   const marks = markReachable(graph, tipsOf(state.refs));
-  const findMissing = (): Node[] => wanted.filter((node) => marks[node] !== 1);
+  const findMissing = (): Node[] => targets.filter((node) => marks[node] !== 1);
   const missing = findMissing();
   if (missing.length === 0) return marks;
   const found = await state.findPullRefs(missing.map((node) => graph.oid(node)));

@@ -19,7 +19,7 @@ interface Found {
   unneeded: string[];
   /** These, and those that another repository needs: that one deletes them later. */
   decided: string[];
-  /** What is left to ask about the others; null if nothing is. */
+  /** The position at which the next step continues; null at the end. */
   inquiry: Inquiry | null;
 }
 
@@ -74,7 +74,7 @@ export async function findUnneeded(
     const answers = await Promise.all(chunk.map((each) => each.findHeld([...left], now)));
     for (const [member, names] of answers.entries()) {
       const found = names.filter((name) => left.delete(name));
-      // What only this repository reached may be in them.
+      // They may contain objects that only this repository reached.
       if (found.length > 0) await chunk[member]?.noteCollection(now);
       for (const name of found) needed.add(name);
     }

@@ -17,7 +17,7 @@ export type PushedCommits = Pick<
   "commits" | "commitCount" | "head" | "base" | "hasNoReferences"
 >;
 
-/** What tells the commits of a push from those that the repository had. */
+/** Distinguishes the commits of a push from commits that the repository had. */
 export interface PushOrigin {
   /**
    * The index of the push's pack in the catalog; -1 if it had none, or if the pack was merged
@@ -47,7 +47,7 @@ interface Counted {
   readonly base?: Oid;
 }
 
-/** What any reference to an issue has: `findReferences` finds none in a text without it. */
+/** Matches any text with a reference to an issue: `findReferences` finds none in other texts. */
 const REFERENCE = /[#!]\d|\/(?:issues|pulls)\/\d/;
 
 /**
@@ -148,7 +148,7 @@ export function firstParent(graph: CommitGraph, node: Node): Oid | undefined {
   return parent === NO_NODE ? undefined : graph.oid(parent);
 }
 
-/** Counts the commits of updated branches that the push's pack brought. */
+/** Counts the commits of updated branches that the push's pack contains. */
 function countInPack(
   repository: OpenRepository,
   { packNumber }: PushOrigin,
@@ -182,7 +182,7 @@ interface ReadCommit {
 }
 
 function readCommit(oid: string, content: Uint8Array | undefined): ReadCommit {
-  if (!content) throw new Error(`a push brought ${oid}, which is not there`);
+  if (!content) throw new Error(`commit ${oid} of a push is not stored`);
   const commit = parseCommit(content);
   const message = decodeText(commit.message);
   return { message, parentOids: commit.parentOids, stored: toStoredCommit(oid, message, commit) };

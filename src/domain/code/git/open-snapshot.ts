@@ -153,9 +153,9 @@ export async function openSideBySide(
 }
 
 /**
- * Opens two repositories of one fork network as `openSideBySide` does, whoever the caller is.
+ * Opens two repositories of one fork network as `openSideBySide` does, without access checks.
  *
- * SECURITY: for what the service does of its own accord, and shows to nobody.
+ * SECURITY: only for work of the service itself, whose results no caller sees.
  *
  * @param pulls Which refs of pull requests the left one has. The right one has none, unless it is
  *   the same.

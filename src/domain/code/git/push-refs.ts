@@ -42,7 +42,7 @@ import { TokenRule } from "./token-rule.ts";
 /** Maximum bytes of a ref name, so that a client can store it as a file. */
 const REF_BYTES_MAX = 1000;
 
-/** What a repository takes from another one of its network. */
+/** The packs that a repository takes from another one of its network. */
 export interface Adopted {
   /** The packs that it lacks, under hold. They are part of the opened repository. */
   packs: readonly PackRecord[];
@@ -67,17 +67,17 @@ export type PushCause =
   /** By a client's push, or by an operation of the API that stands for one. */
   | "push"
   /**
-   * By a merge that its door has judged: rules about who pushes what do not apply, all others do.
+   * By a merge that was checked already: rules about who pushes do not apply, all others do.
    */
   | "merge"
   /**
-   * By the service itself: nobody's permission and no rule is asked, and refs of pull requests may
+   * By the service itself: no permission and no rule is checked, and refs of pull requests may
    * be written.
    */
   | "service"
   /**
-   * By a mirror that follows its remote: nobody's permission and no rule is asked. Its events are
-   * those of the owner and say so, and nothing follows from them.
+   * By a mirror that follows its remote: no permission and no rule is checked. Its events have the
+   * owner as actor, are marked as a mirror's, and have no consequences.
    */
   | "mirror"
   /**
@@ -101,7 +101,7 @@ export interface RefPush {
   uploadId: string | undefined;
   /** The pushed pack; undefined if no new objects are needed. */
   pack: PackRecord | undefined;
-  /** What the updates take from another repository of the network. */
+  /** The packs that the updates take from another repository of the network. */
   adopted?: Adopted | undefined;
   /**
    * Moves HEAD along with the branch it points at. Ignored if HEAD points at another branch by
@@ -146,7 +146,7 @@ export async function pushRefs(
       results.set(ref, { kind: "refused", ref, reason: update });
       continue;
     }
-    // SECURITY: every ref is updated here, whichever door the request came through.
+    // SECURITY: every ref update passes here, over any protocol.
     const failure = await findRefusal(update);
     if (failure) results.set(ref, { kind: "refused", ref, reason: failure.message, failure });
     else updates.push(update);
@@ -187,8 +187,7 @@ export async function pushRefs(
   }
   if (outcome?.entry) {
     const applied = updates.filter(({ ref }) => results.get(ref)?.kind === "ok");
-    // Nobody is told of the refs of pull requests, so that no answer needs to wait for what they
-    // change.
+    // Updates of refs of pull requests have no event, so that no response waits for their record.
     const isForPulls = applied.every(({ ref }) => isPullRef(ref));
     if (isForPulls && changesNoRow(push)) ctx.defer(stored.settle(outcome.entry.pushId));
     else {
@@ -204,18 +203,15 @@ export async function pushRefs(
   });
 }
 
-/**
- * Whether a push that updates refs of pull requests only leaves the size of its repository, and
- * merges nothing.
- */
+/** Whether a push of refs of pull requests adds no pack and merges nothing. */
 const changesNoRow = ({ pack, adopted, merges = [] }: RefPush): boolean =>
   pack === undefined && adopted === undefined && merges.length === 0;
 
 /**
- * Opens what judges each update of a push: the bindings of the caller's token, then the rules for
+ * Opens the checks of each update of a push: the bindings of the caller's token, then the rules for
  * branches and tags.
  *
- * Cost: a query where the rules are needed and were not loaded with the repository.
+ * Cost: a query if rules apply and were not loaded with the repository.
  */
 async function openRules(
   ctx: Ctx,
@@ -244,8 +240,8 @@ async function openRules(
 const UNDONE = "atomic push failure";
 
 /**
- * Refs that only the service writes, and those that are none: what is pushed to `refs/for/` is a
- * pull request.
+ * Refs that only the service writes, and names that are no refs: a push to `refs/for/` opens a pull
+ * request.
  */
 const HIDDEN = /^refs\/(?:pull|for|for-review)\//;
 

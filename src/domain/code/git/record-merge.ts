@@ -11,6 +11,7 @@ import {
   type Repository,
   scheduledMerges,
   timelineEntries,
+  users,
 } from "../../../db/schema/index.ts";
 import { type EventOrigin, recordIfChangedSince } from "../../../events/record.ts";
 import type { PushedMerge } from "../../../storage/repository-records.ts";
@@ -24,7 +25,7 @@ export interface RecordedMerge extends Omit<PushedMerge, "kind"> {
   readonly mergedAt?: number;
 }
 
-/** Who merged where the merge does not tell, and when. */
+/** The merger and the time, if the merge itself has none. */
 type MergeOrigin = EventOrigin & { readonly db: Database };
 
 /**
@@ -97,7 +98,9 @@ interface StoredMerge {
 const storeMerge = prepareAll((db, p: Params<StoredMerge>) => {
   const { issueId, repoId, now } = p;
   // The account may have been deleted since.
-  const merger: SQL<number> = sql`(select id from users where id = ${p.actorId})`;
+  const merger: SQL<number> = sql`(
+    select ${users.id} from ${users} where ${users.id} = ${p.actorId}
+  )`;
   return [
     db
       .update(pulls)

@@ -48,7 +48,7 @@ export async function recordPush(
   findPushed: (updates: readonly MadeUpdate[]) => Promise<PushedByRef>,
 ): Promise<void> {
   const { db, eventQueues, defer } = ctx;
-  // Entries stored by an earlier version have no root URL and no visibility, do not tell of the
+  // Entries stored by an earlier version have no root URL, no visibility and no mark of a confined
   // credential, and have one merge.
   const {
     pushId,
@@ -71,14 +71,14 @@ export async function recordPush(
     ...(isConfined && { isConfined }),
     ...(remoteOrigin === "mirror" && { isMirror: true as const }),
   } as const;
-  const setRow = (isTold: boolean) =>
+  const setRow = (isAnnounced: boolean) =>
     setPushedRow(db, {
       repoId: repo.id,
       isEmpty: !hasRefs,
       sizeBytes: packBytes,
       defaultBranch: head === null ? undefined : branchName(head),
-      // What the service does for pull requests is nobody's activity.
-      at: isTold ? at : undefined,
+      // Refs that the service keeps for pull requests are no activity.
+      at: isAnnounced ? at : undefined,
     });
 
   let part = 0;
@@ -100,12 +100,11 @@ export async function recordPush(
       if (ref.startsWith(HEADS)) tips.push([branchName(ref), newOid, logId]);
       logId++;
     }
-    // Nobody pushes the refs that the service keeps for pull requests, and an import is told of as
-    // one.
-    const told = remoteOrigin === "import" ? [] : page.filter(({ ref }) => !isPullRef(ref));
-    const pushed = await findPushed(told);
-    for (let from = 0; from < told.length; from += UPDATES_OF_EVENT) {
-      const updates = told
+    // The service keeps the refs of pull requests, and an import has its own event.
+    const reported = remoteOrigin === "import" ? [] : page.filter(({ ref }) => !isPullRef(ref));
+    const pushed = await findPushed(reported);
+    for (let from = 0; from < reported.length; from += UPDATES_OF_EVENT) {
+      const updates = reported
         .slice(from, from + UPDATES_OF_EVENT)
         .map(({ ref, oldOid: before, newOid: after }) =>
           Object.assign({ ref: decodeText(ref as ByteText), before, after }, pushed.get(ref)),
@@ -133,14 +132,14 @@ const branchName = (ref: string): string =>
 /** A branch, its value or null, and the reflog id of the update. */
 type Tip = readonly [branch: string, oid: string | null, logId: number];
 
-/** What a push changes of a repository's row. */
+/** The changes of a push to a repository's row. */
 interface PushedRow {
   readonly repoId: number;
   readonly isEmpty: boolean;
   readonly sizeBytes: number;
   /** Undefined to keep it. */
   readonly defaultBranch: string | undefined;
-  /** When it was used, in Unix milliseconds; undefined if it is nobody's activity. */
+  /** When it was used, in Unix milliseconds; undefined if the push is no activity. */
   readonly at: number | undefined;
 }
 

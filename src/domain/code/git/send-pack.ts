@@ -20,11 +20,11 @@ export interface PackOrigin {
 /** The repository's only pack, if it is what a plan wants: then it can be sent as it is stored. */
 export function findWholePack(
   { packs }: PackOrigin["snapshot"],
-  { wanted }: FetchPlan,
+  { toPack }: FetchPlan,
   takesOfsDelta: boolean,
 ): PackRecord | undefined {
   const [only, ...others] = packs;
-  if (!only || others.length > 0 || wanted.size !== only.objectCount) return undefined;
+  if (!only || others.length > 0 || toPack.size !== only.objectCount) return undefined;
   return takesOfsDelta ? only : undefined;
 }
 
@@ -44,7 +44,7 @@ export async function* sendPack(
     yield* stored.streamPack(whole, PIECE_BYTES);
     return undefined;
   }
-  const { wanted, receiverHas } = plan;
+  const { toPack, receiverHas } = plan;
   let upload: { uploadId: string; scratch: Scratch } | undefined;
   const openScratch = async (): Promise<Scratch> => {
     upload = await stored.openScratch(Date.now());
@@ -59,7 +59,7 @@ export async function* sendPack(
     ...(receiverHas && { receiverHas }),
   };
   try {
-    return yield* writePack(repository.catalog, repository.objects, wanted, options);
+    return yield* writePack(repository.catalog, repository.objects, toPack, options);
   } finally {
     if (upload) await stored.dropUpload(upload.uploadId);
   }

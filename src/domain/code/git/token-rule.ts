@@ -27,8 +27,8 @@ interface PushTarget {
 }
 
 /**
- * The rule by which the bindings of the caller's token to refs and paths judge the ref updates of
- * one push.
+ * Checks the ref updates of one push against the refs and paths to which the caller's token is
+ * bound.
  *
  * Refs: a full name must match, whether the ref is created, updated or deleted.
  *

@@ -8,7 +8,7 @@ import { type RefUpdateRequest, requireUpdated, toCommand } from "./ref-update-r
 
 interface UpdateOptions {
   /**
-   * What the updates take from another repository of the network, whose packs the snapshot has
+   * The packs that the updates take from another repository of the network; the snapshot has them
    * open.
    */
   readonly adopted?: Adopted | undefined;

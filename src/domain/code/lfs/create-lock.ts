@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 
 import { requirePathInReach } from "../../../auth/access/credential-reach.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { lfsLocks, type Repository, repositories, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -27,8 +28,8 @@ export async function createLock(
   const path = normalizeLockPath(requestedPath);
   requirePathInReach(ctx.actor, encodeText(path));
   const { id: repoId, ownerId } = repo;
-  const [created, , [entry]] = await ctx.db.batch([
-    insertSelect(
+  const { created, locks } = await batch(ctx.db, {
+    created: insertSelect(
       ctx.db,
       lfsLocks,
       { repoId: repositories.id, path, ownerId: owner.id, lockedAt: ctx.now },
@@ -36,9 +37,10 @@ export async function createLock(
     )
       .onConflictDoNothing()
       .returning({ id: lfsLocks.id }),
-    recordIfChanged(ctx, { type: "lfs_lock.created", repoId, ownerId, path }),
-    selectLocks(ctx.db, repoId, eq(lfsLocks.path, path)),
-  ]);
+    event: recordIfChanged(ctx, { type: "lfs_lock.created", repoId, ownerId, path }),
+    locks: selectLocks(ctx.db, repoId, eq(lfsLocks.path, path)),
+  });
+  const [entry] = locks;
   if (!entry) throw notFound("Repository not found");
   return { entry, isNew: created.length > 0 };
 }

@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import {
   lfsLooseFiles,
@@ -89,18 +90,18 @@ async function addToRepository(
     from ${lfsLooseFiles}
     where ${isUpload} and ${lfsLooseFiles.expiresAt} > unixepoch() * 1000
   )`;
-  const [, , , [present]] = await db.batch([
-    insertSelect(
+  const { present } = await batch(db, {
+    inserted: insertSelect(
       db,
       lfsObjects,
       { repoId: repositories.id, oid, sizeBytes, uploadId, createdAt: now },
       sql`from ${repositories} where ${repositories.id} = ${repo.id} and ${isLoose}`,
     ).onConflictDoNothing(),
-    db
+    size: db
       .update(repositories)
       .set({ lfsSizeBytes: sql`${repositories.lfsSizeBytes} + ${sizeBytes}` })
       .where(and(eq(repositories.id, repo.id), sql`changes() > 0`)),
-    db
+    looseFile: db
       .delete(lfsLooseFiles)
       .where(
         and(
@@ -108,12 +109,12 @@ async function addToRepository(
           sql`exists (select 1 from ${lfsObjects} where ${lfsObjects.uploadId} = ${uploadId})`,
         ),
       ),
-    db
+    present: db
       .select()
       .from(lfsObjects)
       .where(and(eq(lfsObjects.repoId, repo.id), eq(lfsObjects.oid, oid))),
-  ]);
-  return present?.uploadId;
+  });
+  return present[0]?.uploadId;
 }
 
 /**

@@ -43,40 +43,40 @@ const HEADS = "refs/heads/";
 export interface BranchRename {
   readonly from: ByteText;
   readonly to: ByteText;
-  /** The copy of its rule for the new name, which does not judge the rename. */
+  /** The copy of its rule for the new name, which does not apply to the rename. */
   readonly copyId?: number | undefined;
 }
 
 /** The repository of a push, with its pack, and its refs as they were before. */
-interface JudgedPush {
+interface RulePush {
   readonly repository: OpenRepository;
   readonly reachable: ReachableObjects;
   readonly rename?: BranchRename | undefined;
 }
 
-/** What else decides about the updates of a push. */
+/** Other conditions of the updates of a push. */
 interface Circumstances {
   readonly defaultBranch: string;
   /**
-   * Whether it is a merge that its door has judged: rules about who pushes what do not apply, all
-   * others do.
+   * Whether it is a merge that was checked already: rules about who pushes do not apply, all others
+   * do.
    */
   readonly isMerge: boolean;
 }
 
 /**
- * The rules for branches, as they judge the updates of one push, in Gitea's order. Before all of
- * them, the branches of merge queues are the service's alone.
+ * Checks the updates of one push against the rules for branches, in Gitea's order. Before all of
+ * them, only the service updates the branches of merge queues.
  *
- * 1. A protected branch is not deleted, but a rename takes it away from its own exact rule, which
- *   follows.
- * 2. It is updated by force only where the rule allows that.
- * 3. Where the rule requires signatures, each commit that the update brings has a verified one.
+ * 1. A protected branch is not deleted. A branch with its own exact rule may be renamed, and the
+ *   rule follows it.
+ * 2. A forced update needs a rule that allows it.
+ * 3. If the rule requires signatures, each new commit has a verified one.
  * 4. The update changes no protected file, and the caller may push, or else it changes only
  *   unprotected files.
  *
- * A branch may be under a rule of the repository and one of its organization: both must allow the
- * update. Administrators are bound too.
+ * A branch may have a rule of the repository and one of its organization: both must allow the
+ * update. The rules bind administrators too.
  *
  * Cost: nothing for a branch without a rule. Otherwise walks and reads within one budget for the
  * whole push; beyond it an update is refused. Signatures cost a query for each hundred commits.
@@ -84,14 +84,14 @@ interface Circumstances {
 export class BranchRule {
   private readonly ctx: Ctx;
   private readonly rules: RepositoryRules;
-  private readonly push: JudgedPush;
+  private readonly push: RulePush;
   private readonly caller: RuleSubject;
   private readonly matchers = new Map<string, MatchesPath | undefined>();
   private readonly circumstances: Circumstances;
-  /** Without the signal of a caller who leaves: a push that was received is applied. */
+  /** Does not end when the caller disconnects: a push that was received is applied. */
   private readonly budget: StepBudget;
 
-  constructor(ctx: Ctx, rules: RepositoryRules, push: JudgedPush, circumstances: Circumstances) {
+  constructor(ctx: Ctx, rules: RepositoryRules, push: RulePush, circumstances: Circumstances) {
     this.ctx = ctx;
     const { copyId } = push.rename ?? {};
     this.rules = { ...rules, branches: rules.branches.filter(({ id }) => id !== copyId) };
@@ -112,26 +112,26 @@ export class BranchRule {
     if (this.budget.isExhausted) return new ProtectedRef(branch, { kind: "too-much" });
     if (isQueues) return new ProtectedRef(branch, { kind: "merge-queue" });
     for (const rule of applied) {
-      const forbidden = await this.judge(rule, update, branch);
+      const forbidden = await this.check(rule, update, branch);
       if (forbidden) return new ProtectedRef(branch, forbidden);
     }
     return undefined;
   }
 
-  private async judge(
+  private async check(
     rule: BranchProtection,
     update: RefUpdate,
     branch: string,
   ): Promise<Forbidden | undefined> {
     try {
-      return await this.judgeWithin(rule, update, branch);
+      return await this.checkWithin(rule, update, branch);
     } catch (error) {
       if (error instanceof GitError && error.code === "limit") return { kind: "too-much" };
       throw error;
     }
   }
 
-  private async judgeWithin(
+  private async checkWithin(
     { settings, ...rule }: BranchProtection,
     update: RefUpdate,
     branch: string,
@@ -148,19 +148,19 @@ export class BranchRule {
     const isForced = before !== undefined && !this.isForward(before, tip);
     if (isForced && !settings.isForcePushEnabled) return { kind: "force-push" };
 
-    const brought = (): ReadonlySet<Node> => {
+    const newCommits = (): ReadonlySet<Node> => {
       this.spend(STEPS_PER_WALKED * graph.count);
       return findRange(graph, [tip], before === undefined ? this.findKnown(graph) : [before]).nodes;
     };
     if (settings.requireSignedCommits) {
-      const commitOid = await this.findUnverified(brought());
+      const commitOid = await this.findUnverified(newCommits());
       if (commitOid !== undefined) return { kind: "unverified", commitOid };
     }
     if (this.circumstances.isMerge) return undefined;
 
     const isProtected = this.matcherOf(settings.protectedFilePatterns);
     const isFound = isProtected && ((path: ByteText) => isProtected(path, this.budget));
-    const path = isFound && (await this.findChanged(before, tip, brought, isFound));
+    const path = isFound && (await this.findChanged(before, tip, newCommits, isFound));
     if (path !== undefined) return { kind: "file", path: decodeText(path) };
 
     const isAllowed = (isForced ? mayForcePush : mayPush)(settings, this.caller);
@@ -168,7 +168,7 @@ export class BranchRule {
     const isUnprotected = this.matcherOf(settings.unprotectedFilePatterns);
     if (isUnprotected) {
       const isOther = (each: ByteText): boolean => !isUnprotected(each, this.budget);
-      const other = await this.findChanged(before, tip, brought, isOther);
+      const other = await this.findChanged(before, tip, newCommits, isOther);
       if (other === undefined) return undefined;
     }
     return { kind: isForced ? "force-pusher" : "pusher" };
@@ -187,7 +187,7 @@ export class BranchRule {
     return this.matchers.get(list);
   }
 
-  /** The commits that branches and tags named before the push. Other refs may come from anyone. */
+  /** The tips of branches and tags before the push. Anyone may have created other refs. */
   private findKnown(graph: CommitGraph): Node[] {
     return this.push.reachable.refs
       .filter(({ name }) => /^refs\/(?:heads|tags)\//.test(name))
@@ -224,7 +224,7 @@ export class BranchRule {
   private async findChanged(
     before: Node | undefined,
     tip: Node,
-    brought: () => ReadonlySet<Node>,
+    newCommits: () => ReadonlySet<Node>,
     isFound: (path: ByteText) => boolean,
   ): Promise<ByteText | undefined> {
     const { graph, objects } = this.push.repository;
@@ -235,13 +235,13 @@ export class BranchRule {
       return findChangedPath(within, fromOid, await treeOf(to), isFound, this.budget);
     };
     if (before !== undefined) return compare(before, tip);
-    for (const node of brought()) {
+    for (const node of newCommits()) {
       this.spend(STEPS_PER_COMMIT);
       const parents: (Node | undefined)[] = [...graph.parents(node)];
       let path: ByteText | undefined;
       for (const parent of parents.length === 0 ? [undefined] : parents) {
         path = await compare(parent, node);
-        // What a merge has from one of its parents, that one's commit changed.
+        // A merge changes only the paths that differ from all of its parents.
         if (path === undefined) break;
       }
       if (path !== undefined) return path;

@@ -24,7 +24,7 @@ import { findRulePeople, type RulePeople, type RuleScope } from "./rule-people.t
  */
 export const RULES_MAX = 100;
 
-/** What a client sends of a rule besides what it requires. */
+/** The properties of a rule that a client sends besides its settings. */
 export interface RuleOptions {
   /** 0 or less for none. */
   priority?: number | undefined;
@@ -39,7 +39,7 @@ export interface RuleEntry {
   people: RulePeople;
 }
 
-/** The columns that tell what a rule belongs to, and the condition for all rules of the same. */
+/** The columns that name the owner of a rule, and the condition for all rules of the owner. */
 function ownerOf(scope: RuleScope) {
   const { repoId, ownerId } = branchProtections;
   return scope.kind === "repository"
@@ -133,7 +133,7 @@ export async function editRule(
   checkOptions(options);
   checkRepositories(repositoryPatterns ?? "");
   const settings = applyOptions(before.settings, options, people);
-  // As it is stored: whoever changes a rule saw what it was.
+  // Keeps the stored name, which the caller has seen.
   const isUnchanged = sql`${branchProtections.settings} = ${JSON.stringify(before.settings)}`;
   const [rows] = await ctx.db.batch([
     ctx.db

@@ -7,10 +7,10 @@ import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issues, reviews, type ReviewState } from "../../../db/schema/index.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryRules } from "../../../shapes/repos/repository-rules.ts";
-import { type LatestStatus, selectLatestStatuses } from "./judge-checks.ts";
+import { type LatestStatus, selectLatestStatuses } from "./evaluate-checks.ts";
 import { selectRules, toRules } from "./select-rules.ts";
 
-/** What is known of a pull request that decides about its merge. */
+/** The facts that decide whether a pull request may be merged. */
 export interface MergeFacts {
   /** The rules of the repository of its base. */
   readonly rules: RepositoryRules;

@@ -4,20 +4,20 @@ import type { Oid } from "../../../git/oid.ts";
 import type { RepositoryRules } from "../../../shapes/repos/repository-rules.ts";
 import { rulesOfBranch } from "./match-rule.ts";
 
-/** How the merge queue of a branch works, as all rules for the branch say together. */
+/** The settings of the merge queue of a branch, combined from all rules for the branch. */
 export interface MergeQueueRule {
   /** The style of all merges; "" for any. */
   readonly style: MergeStyle | "";
   readonly batchSize: number;
   readonly waitMs: number;
-  /** What each rule requires of the checks of a result; empty if it needs none. */
+  /** The required checks of each rule; empty if a result needs none. */
   readonly checks: readonly Pick<ProtectionSettings, "statusContexts">[];
 }
 
 /**
  * The merge queue of a branch under these rules; undefined if none of them switches it on.
  *
- * Where several do, the smaller number applies, and the first style.
+ * If several rules do, the smaller number and the first style apply.
  */
 export function mergeQueueOf(rules: readonly BranchProtection[]): MergeQueueRule | undefined {
   const all = rules.map(({ settings }) => settings);

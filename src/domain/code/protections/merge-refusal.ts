@@ -11,7 +11,7 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { rulesOfBranch } from "./match-rule.ts";
 import { loadMergeFacts, type MergeFacts } from "./merge-facts.ts";
 import { callerOf, mayMerge } from "./permitted.ts";
-import { judgeChecks } from "./judge-checks.ts";
+import { evaluateChecks } from "./evaluate-checks.ts";
 import { pathMatcherOf } from "./rule-patterns.ts";
 
 /** Steps to compare contexts and paths with patterns: about a second of processor time. */
@@ -23,7 +23,7 @@ export interface MergeAttempt {
   readonly isForced: boolean;
   /** The repository of the base, where it is open already. */
   readonly repository?: OpenRepository | undefined;
-  /** What is known of the pull request, where it is loaded already. */
+  /** The facts of the pull request, if they are loaded already. */
   readonly facts?: MergeFacts | undefined;
   /** Undefined for a merge that does not go through the merge queue of the base. */
   readonly queue?: QueuedAttempt | undefined;
@@ -47,7 +47,7 @@ export const MERGE_QUEUE_REQUIRED =
  *
  * A merge may be forced by administrators of the repository, unless the rule blocks that; a list of
  * those who merge holds for them too. Whether the branch is outdated, and its merge base, are as of
- * the latest judgement.
+ * the latest check.
  *
  * Cost: what `loadMergeFacts` costs. With protected files the repository of the base is opened, and
  * the trees above the changed files are read.
@@ -98,7 +98,7 @@ function findUnmet(
       .filter((each) => each.state === state && isCounted(each))
       .reduce((sum, each) => sum + each.count, 0);
   const areChecksAsked = settings.isStatusCheckEnabled && queue?.asksChecks !== false;
-  if (areChecksAsked && judgeChecks(settings, facts.statuses, budget) !== "success") {
+  if (areChecksAsked && evaluateChecks(settings, facts.statuses, budget) !== "success") {
     return "Not all required status checks successful";
   }
   const approvals = count("approved", ({ isStale }) => !(isStale && settings.ignoreStaleApprovals));
@@ -140,7 +140,7 @@ async function findProtected(
     );
     return path === undefined ? undefined : CHANGED_PROTECTED;
   } catch (error) {
-    // Too much to compare counts as changed: nobody has shown that it is not.
+    // A comparison that exceeds its limit counts as a change.
     if (error instanceof GitError && error.code === "limit") return CHANGED_PROTECTED;
     throw error;
   }

@@ -10,6 +10,7 @@ import {
 } from "../../../auth/access/teams.ts";
 import { teamGrants } from "../../../auth/access/team-modes.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, flagColumn } from "../../../db/db.ts";
 import { users, type BranchProtection } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -79,7 +80,7 @@ export interface ReviewerIds {
 }
 
 /**
- * Those of some users and teams whose reviews of a pull request into a branch count.
+ * Finds the users and teams, among some, whose reviews of a pull request into a branch count.
  *
  * Cost: one round trip to the database, and another one before it where the rules are not loaded.
  */
@@ -95,8 +96,8 @@ export async function findOfficialReviewers(
   const rules = rulesOfBranch(loaded, branch);
   const toWrite = { unit: "code", mode: "write" } as const;
   const userId = sql`${users.id}`;
-  const [people, teams] = await ctx.db.batch([
-    ctx.db
+  const { people, teams } = await batch(ctx.db, {
+    people: ctx.db
       .select({
         userId: users.id,
         canWriteCode: flagColumn(reaches(userId, row, toWrite), "can_write_code"),
@@ -108,13 +109,13 @@ export async function findOfficialReviewers(
       })
       .from(users)
       .where(sql`${users.id} in (select value from json_each(${JSON.stringify(userIds)}))`),
-    selectTeamsHolding(
+    teams: selectTeamsHolding(
       ctx.db,
       row.ownerId,
       isTeamAmong(sql`(select value from json_each(${JSON.stringify(teamIds)}))`),
       allOf(isTeamOfRepository(row), teamGrants(toWrite)),
     ),
-  ]);
+  });
   return {
     userIds: people.filter((each) => isOfficialReviewer(rules, each)).map((each) => each.userId),
     teamIds: teams

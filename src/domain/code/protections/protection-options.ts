@@ -32,7 +32,7 @@ export const NO_SETTINGS: ProtectionSettings = {
   mergeQueueWaitMinutes: 60,
 };
 
-/** Who may do something, as a client sends it: users and teams by name. */
+/** A permission as a client sends it: users and teams by name. */
 interface AllowedOptions {
   isRestricted?: boolean | undefined;
   users?: readonly string[] | undefined;
@@ -40,7 +40,7 @@ interface AllowedOptions {
   deployKeys?: boolean | undefined;
 }
 
-/** The options of a rule, as far as a client sends them. */
+/** The options of a rule that a client sends. */
 export type ProtectionOptions = {
   [K in Exclude<keyof ProtectionSettings, RuleList>]?: ProtectionSettings[K] | undefined;
 } & Record<RuleList, AllowedOptions>;
@@ -100,7 +100,7 @@ export function applyOptions(
   };
   const sent = Object.entries(rest).filter(([, value]) => value !== undefined);
   const after: ProtectionSettings = { ...before, ...Object.fromEntries(sent) };
-  // As in Gitea it is switched on together with push only, and stays on without.
+  // As in Gitea, it is switched on only together with push, and stays on without it.
   const isForcePushEnabled =
     after.isForcePushEnabled && (after.isPushEnabled || before.isForcePushEnabled);
   return {

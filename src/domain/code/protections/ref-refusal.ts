@@ -1,6 +1,6 @@
 import { Failure } from "../../../lib/failure.ts";
 
-/** What a rule does not allow, with what it is about. */
+/** The reason for which a rule refuses an update, with its subject. */
 export type Forbidden =
   | {
       readonly kind:

@@ -15,13 +15,13 @@ import type { RuleNames } from "../../../shapes/repos/rule-names.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { LISTS } from "./rule-lists.ts";
 
-/** What rules belong to. */
+/** The owner of rules. */
 export type RuleScope =
   | { readonly kind: "repository"; readonly repo: RepositoryContext }
   | { readonly kind: "organization"; readonly org: User };
 
 /** Users and teams to look up, by name and by id. */
-interface Wanted {
+interface PeopleLookup {
   names: { users: readonly string[]; teams: readonly string[] };
   /** `all` for those in any ruleset of the organization, which need not be read first. */
   ids: { users: readonly number[]; teams: readonly number[] } | "all";
@@ -49,7 +49,7 @@ function selectListed(orgId: number | SQL, field: "userIds" | "teamIds"): SQL {
 export async function findRulePeople(
   ctx: Ctx,
   scope: RuleScope,
-  { names, ids }: Wanted,
+  { names, ids }: PeopleLookup,
 ): Promise<RulePeople> {
   const lists = [names.users, names.teams, ...(ids === "all" ? [] : [ids.users, ids.teams])];
   if (ids !== "all" && lists.every(({ length }) => length === 0)) {
@@ -57,16 +57,16 @@ export async function findRulePeople(
   }
   const toLower = (each: readonly string[]) => each.map((name) => name.toLowerCase());
   const { db, actor } = ctx;
-  const wanted = {
+  const lookup = {
     principal: principalOf(actor),
     names: { users: toLower(names.users), teams: toLower(names.teams) },
     ids: ids === "all" ? undefined : ids,
   };
   const [people, teams] = await db.batch(
     scope.kind === "organization"
-      ? peopleOfOrganization(db, { ...wanted, orgId: scope.org.id })
+      ? peopleOfOrganization(db, { ...lookup, orgId: scope.org.id })
       : peopleOfRepository(db, {
-          ...wanted,
+          ...lookup,
           repo: { id: scope.repo.row.id, ownerId: scope.repo.row.ownerId },
           isCodeOn: isUnitOn(scope.repo.row, "code"),
         }),
@@ -75,7 +75,7 @@ export async function findRulePeople(
 }
 
 /** The users and teams to look up, as arguments of the queries. */
-interface WantedArguments {
+interface LookupArguments {
   readonly principal: Principal;
   /** In lower case. */
   readonly names: Lists<string>;
@@ -89,7 +89,7 @@ interface Lists<T> {
 }
 
 const peopleOfOrganization = prepareAll(
-  (db, { principal, names, ids, orgId }: Params<WantedArguments & { orgId: number }>) =>
+  (db, { principal, names, ids, orgId }: Params<LookupArguments & { orgId: number }>) =>
     selectPeople(db, {
       principal,
       ownerId: orgId,
@@ -112,7 +112,7 @@ interface RepositoryArguments {
 const peopleOfRepository = prepareAll(
   (
     db,
-    { principal, names, ids, repo, isCodeOn }: Params<WantedArguments & RepositoryArguments>,
+    { principal, names, ids, repo, isCodeOn }: Params<LookupArguments & RepositoryArguments>,
   ) => {
     const id = sql`${users.id}`;
     return selectPeople(db, {

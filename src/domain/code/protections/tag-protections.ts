@@ -14,7 +14,7 @@ import { isTagPattern } from "./tag-rule.ts";
 
 // The rules for tags of a repository.
 
-/** What a client sends of a rule for tags. */
+/** The input for a rule for tags. */
 export interface TagProtectionOptions {
   namePattern?: string | undefined;
   users?: readonly string[] | undefined;

@@ -37,9 +37,8 @@ async function openExpression(source: string): Promise<ShortPattern | undefined>
 }
 
 /**
- * The rules for tags, as they judge the updates of one push: a tag whose name matches is created,
- * moved and deleted only by those whom one of the matching rules names. Administrators are bound
- * too.
+ * Checks the updates of one push against the rules for tags. Only users and teams in one of the
+ * matching rules create, move and delete a tag. The rules bind administrators too.
  */
 export class TagRule {
   private readonly ctx: Ctx;

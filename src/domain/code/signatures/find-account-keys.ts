@@ -13,29 +13,29 @@ import { isTrusted } from "../../people/keys/gpg-keys.ts";
 import type { ReadSignature, SignerKey } from "./read-signature.ts";
 
 /** A key name to look up in the account that has an email address. */
-type WantedKey = { readonly email: string } & Pick<ReadSignature, "kind" | "keyName">;
+type KeyReference = { readonly email: string } & Pick<ReadSignature, "kind" | "keyName">;
 
-/** The accounts of email addresses, with those of the wanted keys that they have. */
+/** The accounts of email addresses, with those of the requested keys that they have. */
 export interface AccountKeys {
   /** Finds the name of the account that has an address. */
   findName(email: string): string | undefined;
   /** Finds a key by its name in the account that has an address. */
-  find(email: string, key: Pick<WantedKey, "kind" | "keyName">): SignerKey | undefined;
+  find(email: string, key: Pick<KeyReference, "kind" | "keyName">): SignerKey | undefined;
 }
 
 /**
  * Finds the keys that may sign for email addresses: trusted OpenPGP keys and SSH keys of the
  * accounts. Deploy keys sign for nobody.
  *
- * Cost: one round trip; for each account at most as many rows as wanted keys.
+ * Cost: one round trip; for each account at most as many rows as requested keys.
  */
 export async function findAccountKeys(
   ctx: Ctx,
-  wanted: readonly WantedKey[],
+  requested: readonly KeyReference[],
 ): Promise<AccountKeys> {
-  const namesOf = (kind: WantedKey["kind"]): string[] =>
-    wanted.filter((key) => key.kind === kind).map(({ keyName }) => keyName);
-  const emails = wanted.map(({ email }) => email);
+  const namesOf = (kind: KeyReference["kind"]): string[] =>
+    requested.filter((key) => key.kind === kind).map(({ keyName }) => keyName);
+  const emails = requested.map(({ email }) => email);
   const [accounts, openPgpKeys, sshKeys] = await ctx.db.batch(
     keysOf(ctx.db, {
       owners: toWanted(ctx, emails),
@@ -64,13 +64,13 @@ export async function findAccountKeys(
   };
 }
 
-interface WantedKeys {
+interface KeyLookup {
   readonly owners: WantedAddresses;
   readonly keyIds: readonly string[];
   readonly fingerprints: readonly string[];
 }
 
-const keysOf = prepareAll((db, given: Params<WantedKeys>) => {
+const keysOf = prepareAll((db, given: Params<KeyLookup>) => {
   const owners = selectOwners(db, given.owners);
   const primary = alias(gpgKeys, "primaries");
   return [
@@ -104,5 +104,7 @@ const keysOf = prepareAll((db, given: Params<WantedKeys>) => {
   ];
 });
 
-const nameKey = (address: string, { kind, keyName }: Pick<WantedKey, "kind" | "keyName">): string =>
-  `${kind} ${keyName} ${address}`;
+const nameKey = (
+  address: string,
+  { kind, keyName }: Pick<KeyReference, "kind" | "keyName">,
+): string => `${kind} ${keyName} ${address}`;

@@ -4,7 +4,7 @@ import type { OpenPgpKey, OpenPgpSignature } from "./openpgp-signature.ts";
 import { knownHashName, parseSshSignature, type SshSignature } from "./ssh-signature.ts";
 import { verifySshSignature } from "./verify-ssh-signature.ts";
 
-/** A parsed signature of either format, with the name of the key that it claims to be made by. */
+/** A parsed signature of either format, with the name of its alleged key. */
 export type ReadSignature = {
   /** An OpenPGP key's id in 16 upper-case hex digits, an SSH key's fingerprint `SHA256:…`. */
   readonly keyName: string;

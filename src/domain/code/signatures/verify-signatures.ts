@@ -72,12 +72,12 @@ async function openKeyring(ctx: Ctx, claims: readonly Claim[]): Promise<Keyring>
   const { signing } = ctx.config;
   const isNeeded = claims.some(({ read }) => read && read.kind === signing?.format);
   const service = signing && isNeeded ? await openService(signing, ctx.now) : undefined;
-  const wanted = claims.flatMap(({ email, read }) =>
+  const keyReferences = claims.flatMap(({ email, read }) =>
     read && !service?.keys.has(read.keyName) ? [{ email, ...read }] : [],
   );
   return {
     service,
-    accounts: wanted.length > 0 ? await findAccountKeys(ctx, wanted) : undefined,
+    accounts: keyReferences.length > 0 ? await findAccountKeys(ctx, keyReferences) : undefined,
   };
 }
 

@@ -40,12 +40,12 @@ export async function createStatus(
   { row, owner }: RepositoryContext,
   commitOid: Oid,
   creator: User,
-  wanted: NewStatus,
+  input: NewStatus,
 ): Promise<StatusEntry> {
   const { db, now } = ctx;
-  const { state } = wanted;
-  const context = wanted.context.trim();
-  const targetUrl = wanted.targetUrl.trim();
+  const { state } = input;
+  const context = input.context.trim();
+  const targetUrl = input.targetUrl.trim();
   if (targetUrl !== "" && !isWebAddress(targetUrl)) {
     throw invalidField("target_url", "must be a URL with http or https");
   }
@@ -56,7 +56,7 @@ export async function createStatus(
         commitOid,
         state,
         context,
-        description: wanted.description.trim(),
+        description: input.description.trim(),
         targetUrl,
         creatorId: creator.id,
         createdAt: now,

@@ -14,8 +14,8 @@ export async function listGitignores(): Promise<string[]> {
 }
 
 /** Finds a template by its name, ignoring case. */
-export async function findGitignore(wantedName: string): Promise<GitignoreTemplate | undefined> {
-  const lowerName = wantedName.toLowerCase();
+export async function findGitignore(requestedName: string): Promise<GitignoreTemplate | undefined> {
+  const lowerName = requestedName.toLowerCase();
   const found = (await load()).find(([name]) => name.toLowerCase() === lowerName);
   return found && { name: found[0], text: found[1] };
 }

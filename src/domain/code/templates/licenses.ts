@@ -21,9 +21,9 @@ export async function listLicenses(): Promise<string[]> {
 }
 
 /** Finds a license by its id, ignoring case. */
-export async function findLicense(wantedId: string): Promise<LicenseTemplate | undefined> {
+export async function findLicense(requestedId: string): Promise<LicenseTemplate | undefined> {
   const { ids, texts } = await load();
-  const lowerId = wantedId.toLowerCase();
+  const lowerId = requestedId.toLowerCase();
   for (const [id, index] of Object.entries(ids)) {
     const text = texts[index];
     if (text !== undefined && id.toLowerCase() === lowerId) return { id, text };

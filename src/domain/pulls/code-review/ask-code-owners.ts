@@ -29,10 +29,10 @@ const STEPS_MAX = 100_000_000;
 const STEPS_PER_STATE = 5;
 
 /**
- * Asks the owners of the changed code to review a pull request that is opened, or that is no draft
- * any more. They are named by the base, so that nobody chooses their own reviewers.
+ * Requests reviews from the owners of the changed code for an opened pull request, or one that is
+ * no draft any more. Reads the owners from the base, so that a head can't choose its reviewers.
  *
- * Who was asked or has reviewed already is not asked again.
+ * Users who were asked or have reviewed already are not asked again.
  */
 export const askCodeOwners: Consequence = {
   name: "code-owners",
@@ -76,10 +76,10 @@ async function findOwnersOfChanges(
 ): Promise<Required<{ [K in keyof ReviewerNames]: string[] }>> {
   const stored = ctx.git.repository(pull.repo.row);
   const budget = ctx.git.openBudget(STEPS_MAX);
-  // SECURITY: this works for the service, which tells only those whom the file names.
+  // SECURITY: reads with the permissions of the service, and notifies only the named owners.
   const repository = await stored.openByBlock(await stored.snapshot("none"), budget);
   const { graph } = repository;
-  const baseOid = pull.baseTip ?? pull.pull.judgedBaseOid;
+  const baseOid = pull.baseTip ?? pull.pull.checkedBaseOid;
   const rules = await readRules(repository, baseOid, budget);
   if (rules.length === 0) return { users: [], teams: [] };
   const head = graph.find(pull.pull.headOid);

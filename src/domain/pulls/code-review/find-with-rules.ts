@@ -5,8 +5,8 @@ import { loadRules } from "../../code/protections/select-rules.ts";
 import { findPull } from "../pull/find-pull.ts";
 
 /**
- * Finds a pull request of a repository, with the rules that its base may be under, which say whose
- * review counts.
+ * Finds a pull request of a repository, with the rules that may protect its base. They decide which
+ * reviews count.
  *
  * Cost: one round trip.
  *

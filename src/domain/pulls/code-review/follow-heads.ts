@@ -15,7 +15,7 @@ export const followHeads: Consequence = {
   async handle(ctx, { event }, budget) {
     if (event.type !== "pull.synchronized" && event.type !== "pull.retargeted") return undefined;
     budget.consume(4);
-    // As it is now: a later event of the same pull request comes to the same.
+    // The present state, so that events of the same pull request may come in any order.
     const [found] = await loadPulls(ctx, eq(pulls.issueId, event.issueId), 1);
     if (!found) return undefined;
     const { headOid, mergeBaseOid } = found.pull;

@@ -67,18 +67,18 @@ export type PlacedComment = { readonly body: string } & Pick<
 export async function placeComments(
   ctx: Ctx,
   pull: PullContext,
-  wanted: readonly NewCodeComment[],
+  inputs: readonly NewCodeComment[],
 ): Promise<PlacedComment[]> {
-  if (wanted.length === 0) return [];
-  const isOnLine = wanted.some(({ repliedId, ...each }) => repliedId === 0 && lineOf(each) > 0);
+  if (inputs.length === 0) return [];
+  const isOnLine = inputs.some(({ repliedId, ...each }) => repliedId === 0 && lineOf(each) > 0);
   const budget = ctx.git.openBudget(STEPS_MAX);
   const [replied, open] = await Promise.all([
-    findReplied(ctx, pull, wanted),
+    findReplied(ctx, pull, inputs),
     isOnLine ? openPull(ctx, pull, budget) : undefined,
   ]);
   const diffs = new Map<string, LineDiff | undefined>();
   const placed: PlacedComment[] = [];
-  for (const each of wanted) {
+  for (const each of inputs) {
     const { body, repliedId, path } = each;
     const first = replied.get(repliedId);
     if (repliedId !== 0) {
@@ -99,12 +99,12 @@ const lineOf = ({ oldLine, newLine }: Pick<NewCodeComment, "oldLine" | "newLine"
 function place(
   { pull }: PullContext,
   open: OpenPull | undefined,
-  wanted: NewCodeComment,
+  inputs: NewCodeComment,
   diff: LineDiff | undefined,
 ): Omit<PlacedComment, "body"> {
-  const line = lineOf(wanted);
-  const isOldSide = wanted.oldLine > 0;
-  const startLine = wanted.startLine > 0 ? wanted.startLine : line;
+  const line = lineOf(inputs);
+  const isOldSide = inputs.oldLine > 0;
+  const startLine = inputs.startLine > 0 ? inputs.startLine : line;
   if (startLine > line || line - startLine >= LINES_MAX) {
     throw invalidField(
       "start_line",
@@ -116,7 +116,7 @@ function place(
   const hunk = diff ? decodeText(hunkAround(diff, isOldSide ? "old" : "new", line)) : "";
   return {
     rootId: null,
-    path: wanted.path,
+    path: inputs.path,
     line,
     startLine,
     isOldSide,
@@ -163,9 +163,9 @@ async function findChange(
 async function findReplied(
   ctx: Ctx,
   { row }: PullContext,
-  wanted: readonly NewCodeComment[],
+  inputs: readonly NewCodeComment[],
 ): Promise<ReadonlyMap<number, CodeComment>> {
-  const ids = wanted.map(({ repliedId }) => repliedId).filter((id) => id !== 0);
+  const ids = inputs.map(({ repliedId }) => repliedId).filter((id) => id !== 0);
   if (ids.length === 0) return new Map();
   const callerId = ctx.actor.user?.id ?? null;
   const found = await ctx.db
@@ -175,7 +175,7 @@ async function findReplied(
       and(
         eq(codeComments.issueId, row.id),
         sql`${codeComments.entryId} in (select value from json_each(${JSON.stringify(ids)}))`,
-        // SECURITY: an answer to a pending comment of another would tell of it.
+        // SECURITY: a reply to a pending comment of another user would reveal it.
         sql`exists (
           select 1 from ${reviews}
           where ${reviews.id} = ${codeComments.reviewId} and ${isReviewVisible(callerId)}

@@ -3,6 +3,7 @@ import { and, eq, sql, type SQL } from "drizzle-orm";
 import { teamIdsOf } from "../../../auth/access/teams.ts";
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
@@ -44,7 +45,7 @@ export type GivenState = Exclude<ReviewState, "request_review">;
 
 /** The input for a review. */
 export interface NewReview {
-  /** What the caller calls the state, for messages. */
+  /** The caller's name of the state, for messages. */
   readonly event: string;
   readonly state: GivenState;
   readonly body: string;
@@ -60,7 +61,7 @@ const CLOSED = "can't submit review for a closed or merged PR";
  * Reviews a pull request. The caller's pending review of it, if there is one, takes the comments
  * and is submitted with them; with the state `pending` it stays as it is otherwise.
  *
- * Cost: one batch, which judges the lock, the state and blocks, and what `placeComments` costs.
+ * Cost: one batch, which checks the lock, the state and blocks, and `placeComments`.
  *
  * @throws Failure `invalid` to approve or reject one's own pull request or a closed one;
  * `forbidden` if it is locked and the caller may only read it, with the unit off, and where a block
@@ -69,17 +70,17 @@ const CLOSED = "can't submit review for a closed or merged PR";
 export async function createReview(
   ctx: Ctx,
   pull: PullContext,
-  wanted: NewReview,
+  input: NewReview,
 ): Promise<ReviewContext> {
-  requireReview(ctx, pull, wanted.state);
-  requireText(wanted, wanted.comments.length);
-  const commitOid = wanted.commitOid || pull.pull.headOid;
+  requireReview(ctx, pull, input.state);
+  requireText(input, input.comments.length);
+  const commitOid = input.commitOid || pull.pull.headOid;
   const [comments, vote, isSame] = await Promise.all([
-    placeComments(ctx, pull, wanted.comments),
-    findVote(ctx, pull, wanted.state),
+    placeComments(ctx, pull, input.comments),
+    findVote(ctx, pull, input.state),
     commitOid === pull.pull.headOid || isSameAsHead(ctx, pull, commitOid),
   ]);
-  const review = { ...wanted, ...vote, comments, commitOid, isStale: !isSame };
+  const review = { ...input, ...vote, comments, commitOid, isStale: !isSame };
   const stored = await store(ctx, pull, review);
   // The condition of the statements is that there is a pending review, which the first one inserts.
   if (!stored) throw new Error("a review without its row");
@@ -95,19 +96,19 @@ export async function submitReview(
   ctx: Ctx,
   pull: PullContext,
   { row }: ReviewContext,
-  wanted: Pick<NewReview, "event" | "state" | "body">,
+  input: Pick<NewReview, "event" | "state" | "body">,
 ): Promise<ReviewContext> {
-  requireReview(ctx, pull, wanted.state);
-  requireText(wanted, row.commentCount);
-  const vote = await findVote(ctx, pull, wanted.state);
+  requireReview(ctx, pull, input.state);
+  requireText(input, row.commentCount);
+  const vote = await findVote(ctx, pull, input.state);
   const { commitOid, isStale, id } = row;
-  const review = { ...wanted, ...vote, commitOid, isStale, comments: [] };
+  const review = { ...input, ...vote, commitOid, isStale, comments: [] };
   const stored = await store(ctx, pull, review, id);
   if (!stored) throw invalid("only a pending review can be submitted");
   return stored;
 }
 
-/** What a review counts. Cost: a query where the rules are not loaded. */
+/** Whether a review counts as a vote. Cost: a query unless the rules are loaded. */
 async function findVote(ctx: Ctx, pull: PullContext, state: GivenState): Promise<Vote> {
   if (!isVote(state)) return { isOfficial: false, isDismissedStale: false };
   const { repo } = pull;
@@ -120,7 +121,7 @@ async function findVote(ctx: Ctx, pull: PullContext, state: GivenState): Promise
  * Whether a commit that was reviewed offers the same change as the head. Cost: opens the repository
  * of the base.
  *
- * SECURITY: also for those who may not read the code. It tells them of commits that they know.
+ * SECURITY: callers who may not read the code learn only about commits whose ids they know.
  */
 async function isSameAsHead(
   ctx: Ctx,
@@ -148,7 +149,7 @@ function requireReview(ctx: Ctx, pull: PullContext, state: GivenState): void {
   if (isClosed) throw invalid(CLOSED);
 }
 
-/** Refuses a review that says nothing. Spaces say nothing. */
+/** Refuses a review without text. Spaces are no text. */
 function requireText({ event, state, body }: Omit<NewReview, "comments">, comments: number): void {
   if (state === "approved" || body.trim() !== "") return;
   if (state === "request_changes") throw invalid(`review event ${event} requires a body`);
@@ -195,7 +196,7 @@ async function store(
     ...(id !== undefined && { id }),
   };
   const participation = participationArgument(ctx, pull);
-  const [begin, removeEntry, insertEntry] = beginReview(db, {
+  const [pending, removedEntry, entry] = beginReview(db, {
     one,
     participation,
     isVote: isVote(state),
@@ -221,7 +222,7 @@ async function store(
             state,
           }),
         });
-  const end = endReview(db, {
+  const stored = endReview(db, {
     one,
     headOid: pull.pull.headOid,
     isStale: review.isStale ? 1 : 0,
@@ -230,24 +231,23 @@ async function store(
     now: ctx.now,
   });
   try {
-    const results = await db.batch([
-      begin,
-      removeEntry,
-      insertEntry,
-      ...commentStatements(ctx, comments, one),
-      ...submission,
-      ...(isVote(state) ? [dismissFormer(db, { one })] : []),
-      end,
-    ]);
-    const [entry] = results[2];
-    const [stored] = results.at(-1) as (typeof reviews.$inferSelect)[];
+    const results = await batch(db, {
+      pending,
+      removedEntry,
+      entry,
+      comments: commentStatements(ctx, comments, one),
+      submission,
+      former: isVote(state) ? [dismissFormer(db, { one })] : [],
+      stored,
+    });
+    const [ended] = results.stored;
     return (
-      stored && {
+      ended && {
         pull,
-        row: stored,
+        row: ended,
         reviewer: actor.user,
         team: undefined,
-        entryId: entry?.id,
+        entryId: results.entry[0]?.id,
       }
     );
   } catch (error) {
@@ -391,7 +391,7 @@ interface SubmittedReview {
   readonly now: number;
 }
 
-/** What submitting a review changes beside it: its requests are answered, and others hear of it. */
+/** The statements that record the event of a review and remove the requests for it. */
 const submitOne = prepareAll((db, p: Params<SubmittedReview>) => {
   const { one, ownerId } = p;
   const { issueId, reviewerId } = one;

@@ -8,16 +8,16 @@ import { findPull } from "../pull/find-pull.ts";
 import { deleteMergedBranch } from "./delete-merged-branch.ts";
 
 /**
- * Deletes the branch of a merged head if that is wanted, by who merged and as far as they may:
- * after a scheduled merge, and after one whose request ended before it did so.
+ * Deletes the branch of a merged head if the merge requested it, with the permissions of the
+ * merger: after a scheduled merge, and after a request that ended before it deleted the branch.
  */
 export const cleanUpMerged: Consequence = {
   name: "merged-branches",
   kinds: ["pull.merged"],
   async handle(ctx, { event }, budget) {
     if (event.type !== "pull.merged" || !event.isBranchDeleted || !ctx.actor.user) return undefined;
-    // SECURITY: a bound token would delete by the rights of its account. What is scheduled was
-    // judged then.
+    // SECURITY: a bound token would delete with the permissions of its account. Its access was
+    // checked when a merge was scheduled.
     if (event.isConfined && !event.isAutomatic) return undefined;
     budget.consume(10);
     const [row] = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 
 import { callerSql } from "../../../auth/caller-sql.ts";
+import { batch } from "../../../db/batch.ts";
 import { issues, pulls, repositories } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { changeByCommit } from "../../issues/references/act-by-commit.ts";
@@ -14,11 +15,11 @@ interface ClosingState {
 }
 
 /**
- * Closes and reopens issues as the title and the description of a merged pull request say, as far
- * as the merger may, whatever its base. What its commits say follows from the push of the merge, in
- * the default branch.
+ * Closes and reopens the issues that the title and the description of a merged pull request name
+ * with a keyword, with the permissions of the merger. References in its commits take effect by the
+ * push of the merge, in the default branch.
  *
- * The merge commit does this at most once to an issue, also where its own message says the same.
+ * A merge commit changes an issue at most once, also if its own message has the same reference.
  */
 export const closeByMerge: Consequence = {
   name: "merge-references",
@@ -27,14 +28,19 @@ export const closeByMerge: Consequence = {
     if (event.type !== "pull.merged" || ctx.actor.user === undefined) return undefined;
     const { at } = (state as ClosingState | undefined) ?? { at: 0 };
     budget.consume(5);
-    const [[pull], [row]] = await ctx.db.batch([
-      ctx.db
+    const {
+      pulls: [pull],
+      repos: [row],
+    } = await batch(ctx.db, {
+      pulls: ctx.db
         .select({ title: issues.title, body: issues.body })
         .from(issues)
         .innerJoin(pulls, eq(pulls.issueId, issues.id))
         .where(eq(issues.id, event.issueId)),
-      selectRepositories(ctx.db, callerSql(ctx.actor)).where(eq(repositories.id, event.repoId)),
-    ]);
+      repos: selectRepositories(ctx.db, callerSql(ctx.actor)).where(
+        eq(repositories.id, event.repoId),
+      ),
+    });
     if (!pull || !row) return undefined;
     const repo = toRepositoryContext(ctx.actor, row);
     const acting = findReferences(`${pull.title}\n${pull.body}`, {

@@ -16,7 +16,7 @@ import { insertEntry } from "../../issues/issue/insert-entry.ts";
  * Deletes the branch of a merged head, if the caller may delete it, it still has the merged value,
  * and no other open pull request has it as head or base.
  *
- * The merge stands whatever becomes of the branch, so a refusal is not the caller's concern.
+ * Ignores refusals, since the merge is complete without it.
  */
 export async function deleteMergedBranch(ctx: Ctx, context: PullContext): Promise<void> {
   const { headRepo, pull, row } = context;

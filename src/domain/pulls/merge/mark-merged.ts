@@ -12,16 +12,16 @@ import { conflict } from "../../../lib/failure.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { mergeStatements } from "../../code/git/record-merge.ts";
-import { judge, type Judgement } from "../pull/judge.ts";
+import { computeMergeability, type MergeabilityResult } from "../pull/compute-mergeability.ts";
 import { openPull } from "../pull/open-pull.ts";
 import { BaseBusy, baseRefOf, WAIT_MS_MAX } from "./merge-pull.ts";
 import { alreadyMerged, requireMerger, requireStyle } from "./require-mergeable.ts";
 
 /**
- * Marks a pull request as merged by a commit that is in the base already. No ref is updated, and
- * nothing else is asked: what the commit contains is up to the caller, as in Gitea.
+ * Marks a pull request as merged by a commit that is in the base already. Updates no ref, and does
+ * not check the contents of the commit, as in Gitea.
  *
- * No merge of the pull request is made meanwhile: it waits for the lease on the base, as they do.
+ * Takes the lease on the base, as merges do, so that no merge of it happens meanwhile.
  *
  * @param commitOid The full id.
  * @throws Failure as `requireMerger` and `requireStyle`; `conflict` if the base does not reach such
@@ -34,7 +34,7 @@ export async function markMerged(ctx: Ctx, pull: PullContext, commitOid: string)
   const leased = await stored.acquireLease(baseRefOf(pull), WAIT_MS_MAX, "none");
   if (leased.kind === "busy") throw new BaseBusy();
   try {
-    // Made, but not recorded yet.
+    // A merge may be pushed, but not recorded yet.
     if (await stored.hasMerged(pull.row.number)) throw alreadyMerged();
     await mark(ctx, pull, commitOid);
   } finally {
@@ -52,7 +52,7 @@ async function mark(ctx: Ctx, pull: PullContext, commitOid: string): Promise<voi
   const [parent = NO_NODE] = graph.parents(node);
   const changes =
     parent !== NO_NODE && !isAncestor(graph, head, parent) && isAncestor(graph, head, node)
-      ? await judge(snapshot.repository, parent, head)
+      ? await computeMergeability(snapshot.repository, parent, head)
       : undefined;
   const { db, eventQueues } = ctx;
   eventQueues.noteRecorded();
@@ -75,12 +75,12 @@ async function mark(ctx: Ctx, pull: PullContext, commitOid: string): Promise<voi
   if (marked.length === 0) throw alreadyMerged();
 }
 
-/** Stores what a pull request brought by a commit, since the base has it all now. */
+/** Stores the counts of the changes by a merge commit, which the base contains now. */
 const countStatement = (
   { db }: Ctx,
   { row }: PullContext,
   commitOid: string,
-  { additions, deletions, changedFiles }: Judgement,
+  { additions, deletions, changedFiles }: MergeabilityResult,
 ) =>
   db
     .update(pulls)

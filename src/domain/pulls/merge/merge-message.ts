@@ -21,9 +21,8 @@ export interface MergeMessage {
 }
 
 /**
- * The message of the commit that a merge adds where the caller gives none: as the repository's
- * template for the style says, `.gitea/default_merge_message/<STYLE>_TEMPLATE.md` of its default
- * branch, or in Gitea's words.
+ * The default message of the commit that a merge adds: the repository's template for the style,
+ * `.gitea/default_merge_message/<STYLE>_TEMPLATE.md` of its default branch, or Gitea's text.
  *
  * @param snapshot The repository of the base.
  * @returns Undefined for a rebase without a template, whose commits keep their messages.

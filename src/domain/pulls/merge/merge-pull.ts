@@ -51,27 +51,27 @@ export interface PullMergeOptions {
   readonly isBranchDeleted?: boolean;
 }
 
-/** How often a merge is judged and built, where pushes move the base meanwhile. */
+/** Attempts to build a merge while pushes move the base. */
 const ATTEMPTS_MAX = 10;
-/** Time in which a merge begins, though others are merged into the base before, in milliseconds. */
+/** How long a merge waits for other merges into the base, in milliseconds. */
 export const WAIT_MS_MAX = 30_000;
-/** The latest commits of a head that are searched for one by the poster. */
+/** Commits of a head that are searched for one by the poster, newest first. */
 const AUTHORS_MAX = 100;
 
 /**
  * Merges a pull request into its base.
  *
- * It is judged, built in memory, and committed by one push that requires the base to be where it
- * was judged. A base that moved meanwhile is judged anew. The push carries what is to be stored of
- * the merge: whoever records the push marks the pull request as merged in the same batch, this call
- * or, if the Worker ends before, the maintenance of the repository. The repository refuses a second
- * merge of the same pull request, so that it is merged once or not at all.
+ * The merge is checked, built in memory, and committed by one push, which fails if the base moved
+ * since the check. Then the next attempt checks the new base. The push carries the data of the
+ * merge: the batch that records the push also marks the pull request as merged. This call records
+ * it or, if the Worker ends before, the maintenance of the repository. The repository refuses a
+ * second merge of the same pull request, so that it is merged once or not at all.
  *
- * Merges into one base are made one after another, by leases on its ref: many at once don't make
- * each other's work void.
+ * A lease on the ref of the base serializes merges into it, so that they don't invalidate each
+ * other.
  *
- * Cost: three calls of the Durable Object for each attempt, and one more where others were merged
- * before.
+ * Cost: three calls of the Durable Object for each attempt, and one more if it waited for another
+ * merge.
  *
  * @throws MergeQueueRequired if the base has a merge queue, unless an administrator forces the
  *   merge.
@@ -88,7 +88,7 @@ export async function mergePull(
   requireMergeable(pull, options);
   const stored = ctx.git.repository(pull.repo.row);
   const until = Date.now() + WAIT_MS_MAX;
-  // Its own ref reaches the head, where the head's branch does not.
+  // The pull request's ref reaches the head also if the head's branch does not.
   const pulls = [pull.row.number];
   let current = pull;
   for (let attempt = 1; attempt <= ATTEMPTS_MAX; attempt++) {
@@ -138,26 +138,26 @@ interface LeasedBase {
   readonly state: Snapshot;
 }
 
-/** Merges a judged pull request. @returns False if the base has moved meanwhile. */
+/** Checks and merges a pull request. @returns False if the base has moved meanwhile. */
 async function attemptMerge(
   ctx: Ctx,
-  judged: PullContext,
+  loaded: PullContext,
   user: User,
   options: PullMergeOptions,
   { lease, state }: LeasedBase,
 ): Promise<boolean> {
-  const stored = ctx.git.repository(judged.repo.row);
+  const stored = ctx.git.repository(loaded.repo.row);
   const [repository, facts] = await Promise.all([
     stored.openByBlock(state, ctx.git.budget),
-    loadMergeFacts(ctx, judged),
+    loadMergeFacts(ctx, loaded),
   ]);
-  requireReady(judged, facts);
-  // The push asks the same rules.
-  const pull = { ...judged, repo: { ...judged.repo, rules: facts.rules } };
+  requireReady(loaded, facts);
+  // The push checks the same rules.
+  const pull = { ...loaded, repo: { ...loaded.repo, rules: facts.rules } };
   const opened = locatePull({ state, repository }, pull);
   const { base } = opened;
   if (base === undefined) throw notApplicable("Please try again later: the base does not exist");
-  // A push to the head that its pull request does not have yet.
+  // The pull request has not followed the last push to its head yet.
   const isBehind = pull.headTip !== undefined && pull.headTip !== pull.pull.headOid;
   if (isBehind) throw notApplicable("Please try again later");
   await requireRules(ctx, pull, { ...opened, base, facts }, options);
@@ -167,7 +167,7 @@ async function attemptMerge(
     await commit(ctx, pull, opened, { baseOid, built, lease }, options);
     return true;
   } catch (error) {
-    // A rule that holds for merges too, like one that requires signatures.
+    // Some rules hold for merges too, such as one that requires signatures.
     if (error instanceof ProtectedRef) throw notApplicable(error.message);
     const isRefused = error instanceof Failure && error.kind === "conflict";
     if (isRefused && (await hasMoved(ctx, pull, baseOid))) return false;
@@ -176,8 +176,8 @@ async function attemptMerge(
 }
 
 /**
- * Refuses a pull request that does not meet the rules of its base, which are judged for the base as
- * it is opened, since the stored judgement may be about an earlier one.
+ * Refuses a pull request that does not meet the rules of its base. Counts the commits of the opened
+ * base anew, since the stored counts may be of an earlier one.
  *
  * @throws Failure `not_applicable`.
  */
@@ -271,15 +271,15 @@ async function makeWriter(
   const committer = toIdentity(ctx, user);
   const isSquash = style === "squash";
   const author = isSquash ? await findAuthor(ctx, pull, opened, committer) : committer;
-  const given: MergeMessage = { title: title.trim(), body: message.trim() };
+  const own: MergeMessage = { title: title.trim(), body: message.trim() };
   const standard =
-    given.title === "" || given.body === ""
+    own.title === "" || own.body === ""
       ? await defaultMessage(ctx, pull, opened.snapshot, style)
       : undefined;
   const parts =
-    given.title === ""
-      ? { title: standard?.title ?? "", body: given.body || (standard?.body ?? "") }
-      : given;
+    own.title === ""
+      ? { title: standard?.title ?? "", body: own.body || (standard?.body ?? "") }
+      : own;
   let text = decodeText(joinMessage(parts));
   if (isSquash && nameOf(author) !== nameOf(committer)) {
     text = addTrailer(text, "Co-authored-by", nameOf(author));
@@ -297,8 +297,9 @@ async function makeWriter(
 const nameOf = ({ name, email }: Identity): string => `${decodeText(name)} <${decodeText(email)}>`;
 
 /**
- * Who a squashed commit is by: the poster, as one of the commits names them, since their own
- * address may be hidden; where the poster's account is gone, the author of the head.
+ * Finds the author of a squashed commit: the poster, under the name and address in one of the
+ * commits, since the address of the account may be hidden. If the poster's account is deleted, the
+ * author of the head.
  */
 async function findAuthor(
   ctx: Ctx,
@@ -371,12 +372,12 @@ async function commit(
   await commitChange(ctx, repo, change, { cause, lease, pulls: [row.number] });
 }
 
-/** What receives new objects. */
+/** Receives new objects. */
 interface PackSink {
   add(kind: Built["objects"][number]["kind"], content: Uint8Array): Oid;
 }
 
-/** Whether the base is not where it was judged any more. */
+/** Whether the base has moved since the merge was built. */
 async function hasMoved(ctx: Ctx, { repo, pull }: PullContext, baseOid: Oid): Promise<boolean> {
   const state = await ctx.git.repository(repo.row).snapshot("none");
   return findRef({ state }, branchRef(pull.baseBranch))?.oid !== baseOid;

@@ -2,7 +2,7 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import type { MergeKind } from "../../../db/schema/index.ts";
 import { notApplicable, notFound } from "../../../lib/failure.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
-import { isJudged, type PullContext } from "../../../shapes/pulls/pull-request.ts";
+import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import type { MergeFacts } from "../../code/protections/merge-facts.ts";
@@ -47,15 +47,15 @@ export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
 }
 
 /**
- * Refuses a pull request that is not ready, whoever merges it: a draft, one with conflicts or
- * without a change as far as that is known, and one that waits for others.
+ * Refuses a pull request that nobody can merge now: a draft, one with known conflicts or without
+ * a change, and one that waits for others.
  *
  * @throws Failure `not_applicable`.
  */
 export function requireReady(context: PullContext, facts: MergeFacts): void {
   const { row, pull } = context;
   if (isDraftTitle(row.title)) throw notApplicable("Work in progress PRs cannot be merged");
-  if (isJudged(context)) {
+  if (isMergeabilityCurrent(context)) {
     if (pull.mergeState === "conflict") throw notApplicable(nameConflicts(pull.conflictPaths));
     if (pull.mergeState === "ancestor") throw notApplicable(NOTHING_TO_MERGE);
   }

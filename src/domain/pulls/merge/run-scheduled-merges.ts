@@ -80,7 +80,7 @@ function concernedBy(event: RecordedEvent["event"]): SQL | undefined {
   }
 }
 
-/** Makes a scheduled merge, as far as nothing refuses it. */
+/** Makes a scheduled merge, unless it is refused. */
 async function tryMerge(
   ctx: Ctx,
   { repoId, issueId, style, title, message, isBranchDeleted }: ScheduledMerge,
@@ -94,15 +94,15 @@ async function tryMerge(
   try {
     const repo = toRepositoryContext(ctx.actor, row);
     const pull = await findPull(ctx, repo, number);
-    const wanted = { style, title, message };
+    const options = { style, title, message, isBranchDeleted };
     try {
-      await mergePull(ctx, pull, user, { ...wanted, isBranchDeleted, isAutomatic: true });
+      await mergePull(ctx, pull, user, { ...options, isAutomatic: true });
     } catch (error) {
       if (!(error instanceof MergeQueueRequired)) throw error;
-      await enqueuePull(ctx, pull, user, { ...wanted, isBranchDeleted, asksChecks: true });
+      await enqueuePull(ctx, pull, user, { ...options, asksChecks: true });
     }
   } catch (error) {
-    // Where others keep updating the base, the event is tried again.
+    // If others keep updating the base, the event is retried.
     if (!(error instanceof Failure) || error instanceof BaseBusy) throw error;
     log("merge:still-scheduled", { issueId, reason: error.message });
   }

@@ -5,8 +5,8 @@ import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import {
   ACCESS,
-  type MergeStyle,
   pulls,
+  type ScheduledMerge,
   scheduledMerges,
   type User,
 } from "../../../db/schema/index.ts";
@@ -22,18 +22,15 @@ import { unscheduleStatements } from "../../issues/issue/unschedule-merge.ts";
 import { loadMergeFacts } from "../../code/protections/merge-facts.ts";
 import { requireMerger, requireReady, requireStyle } from "./require-mergeable.ts";
 
-/** A merge that waits for what the base's rule requires. */
-export interface WantedMerge {
-  readonly style: MergeStyle;
-  /** "" for the defaults. */
-  readonly title: string;
-  readonly message: string;
-  readonly isBranchDeleted: boolean;
-}
+/** The options of a merge that is made later; an empty title or message gets the default. */
+export type ScheduledMergeOptions = Pick<
+  ScheduledMerge,
+  "style" | "title" | "message" | "isBranchDeleted"
+>;
 
 /**
- * Schedules a merge for when everything that the base's rule requires is there. The event's
- * consequence makes it, at once if nothing is missing.
+ * Schedules a merge, which waits until the rule of the base allows it. The event's consequence
+ * makes it, immediately if nothing is missing.
  *
  * @throws Failure as `mergePull` for what no check changes; `conflict` if a merge is scheduled.
  */
@@ -41,18 +38,18 @@ export async function scheduleMerge(
   ctx: Ctx,
   pull: PullContext,
   user: User,
-  wanted: WantedMerge,
+  options: ScheduledMergeOptions,
 ): Promise<void> {
   requireMerger(pull);
   requireInReach(ctx, pull);
   requireReady(pull, await loadMergeFacts(ctx, pull));
-  requireStyle(pull.repo, wanted.style);
+  requireStyle(pull.repo, options.style);
   const { id: issueId, repoId } = pull.row;
   const [inserted] = await ctx.db.batch([
     insertSelect(
       ctx.db,
       scheduledMerges,
-      { issueId, repoId, doerId: user.id, createdAt: ctx.now, ...wanted },
+      { issueId, repoId, doerId: user.id, createdAt: ctx.now, ...options },
       sql`from ${pulls} where ${and(eq(pulls.issueId, issueId), eq(pulls.isClosed, false))}`,
     )
       .onConflictDoNothing()

@@ -21,7 +21,7 @@ import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { requireWritableHead } from "../pull/writable-head.ts";
 import { nameConflicts } from "./require-mergeable.ts";
 
-/** How a head is brought up to date with its base. */
+/** How a head is updated with its base. */
 export type UpdateStyle = "merge" | "rebase";
 
 /**

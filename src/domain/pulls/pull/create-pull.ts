@@ -6,6 +6,7 @@ import { isAllowed, modeOf, requireAccess } from "../../../auth/access/permissio
 import type { Requirement } from "../../../auth/access/requirement.ts";
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
@@ -43,7 +44,7 @@ import { findReviewers, type ReviewerNames, type Reviewers } from "../reviews/fi
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 import { pullStatements, toOnePull } from "./find-pull.ts";
 import { toBranch } from "./branch-of.ts";
-import { judge, type Judgement } from "./judge.ts";
+import { computeMergeability, type MergeabilityResult } from "./compute-mergeability.ts";
 import { toPushBody } from "./push-entry.ts";
 import { storeHead } from "./store-head.ts";
 import { asTaken, type BranchPair, isTaken } from "./taken-pair.ts";
@@ -55,7 +56,7 @@ export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
    */
   readonly head: string;
   readonly base: string;
-  /** Whom to ask for a review. */
+  /** The users and teams to request reviews from. */
   readonly reviewers?: ReviewerNames | undefined;
 }
 
@@ -63,8 +64,8 @@ export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
  * Opens a pull request of a branch into a branch of `repo`. The head becomes `refs/pull/N/head`
  * there; no byte is copied from a fork.
  *
- * Cost: two rounds of D1, and what `openSideBySide`, `judge` and `storeHead` cost. For a fork the
- * new size of the repository is stored after the answer.
+ * Cost: two rounds of D1, `openSideBySide`, `computeMergeability` and `storeHead`. For a fork, the
+ * new size of the repository is stored after the response.
  *
  * @throws Failure `not_found` for a branch, a fork, a code unit or a milestone that the caller
  * can't see; `invalid` for a head that is the base, and for an expression of git; `conflict` if an
@@ -74,20 +75,20 @@ export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
 export async function createPull(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: NewPull,
+  input: NewPull,
 ): Promise<PullContext> {
   requireNotArchived(repo);
   if (!isUnitOn(repo.row, "pulls")) throw forbidden("the repository's pulls unit is disabled");
   if (repo.row.isMirror) throw notFound();
-  const baseBranch = toBranch(wanted.base);
-  const { owner, branch: headBranch } = parseHead(wanted.head);
-  refuseExpression(wanted.base);
+  const baseBranch = toBranch(input.base);
+  const { owner, branch: headBranch } = parseHead(input.head);
+  refuseExpression(input.base);
   const isWriter = modeOf(repo, "pulls") >= ACCESS.write;
   const posterId = ctx.actor.user?.id ?? null;
   const [headRepo, assignees, reviewers, isInsider] = await Promise.all([
     findHeadRepository(ctx, repo, owner),
-    findNewAssignees(ctx, repo, "pulls", isWriter ? (wanted.assignees ?? []) : []),
-    findReviewers(ctx, { repo, posterId, baseBranch }, wanted.reviewers ?? {}),
+    findNewAssignees(ctx, repo, "pulls", isWriter ? (input.assignees ?? []) : []),
+    findReviewers(ctx, { repo, posterId, baseBranch }, input.reviewers ?? {}),
     mayOffer(repo) || findIsInsider(ctx, repo),
   ]);
   requireAccess(headRepo, READ_CODE);
@@ -95,21 +96,21 @@ export async function createPull(
   if (isOwn && headBranch === baseBranch) {
     throw invalid("Invalid PullRequest: There are no changes between the head and the base");
   }
-  // SECURITY: whoever may only read a repository can't offer the branches of others.
+  // SECURITY: a reader of a repository can't open pull requests of branches of others.
   if (!isInsider && !mayOffer(headRepo)) throw forbidden("user must be a collaborator");
   const [own, other] = await openSideBySide(ctx, repo, headRepo);
   const base = requireBranch(own, baseBranch);
   const head = requireBranch(other, headBranch);
   const { graph } = own.repository;
   const [baseNode, headNode] = [graph.find(base.oid), graph.find(head.oid)];
-  const judgement = await judge(own.repository, baseNode, headNode);
+  const mergeability = await computeMergeability(own.repository, baseNode, headNode);
   const commitOids = findDivergence(graph, baseNode, headNode)
     .right.map((node) => graph.oid(node))
     .toReversed();
   const pull = await insertPull(
     ctx,
     repo,
-    { ...(isWriter ? wanted : { title: wanted.title, body: wanted.body }), isPull: true },
+    { ...(isWriter ? input : { title: input.title, body: input.body }), isPull: true },
     assignees,
     reviewers,
     {
@@ -118,7 +119,7 @@ export async function createPull(
       baseBranch,
       headOid: head.oid,
       baseOid: base.oid,
-      judgement,
+      mergeability,
       commitOids,
     },
   );
@@ -210,7 +211,7 @@ function requireBranch(snapshot: RepositorySnapshot, branch: string): StoredRef 
   throw notFound("the branch does not exist");
 }
 
-/** The statement that tells of the commits which a new pull request has from its beginning. */
+/** The statement that inserts the timeline entry for the first commits of a pull request. */
 const pushedStatements = (ctx: Ctx, repo: RepositoryContext, commitOids: readonly Oid[]) =>
   commitOids.length === 0
     ? []
@@ -236,7 +237,7 @@ interface Ends {
   readonly baseBranch: string;
   readonly headOid: string;
   readonly baseOid: string;
-  readonly judgement: Judgement;
+  readonly mergeability: MergeabilityResult;
   /** The commits that only the head reaches, oldest first. */
   readonly commitOids: readonly Oid[];
 }
@@ -244,37 +245,33 @@ interface Ends {
 async function insertPull(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: NewIssue & { readonly isPull: true },
+  input: NewIssue & { readonly isPull: true },
   assignees: readonly User[],
   reviewers: Reviewers,
   ends: Ends,
 ): Promise<PullContext> {
   const { headRepo, headBranch, baseBranch, headOid, baseOid } = ends;
-  const { treeOid: _, ...judgement } = ends.judgement;
-  const { milestoneId = 0 } = wanted;
+  const { treeOid: _, ...mergeability } = ends.mergeability;
+  const { milestoneId = 0 } = input;
   const pair = { repoId: repo.row.id, headRepoId: headRepo.row.id, headBranch, baseBranch };
   const row = boundRow(pulls, {
     ...pair,
     headOid,
-    ...judgement,
-    judgedBaseOid: baseOid,
-    judgedHeadOid: headOid,
+    ...mergeability,
+    checkedBaseOid: baseOid,
+    checkedHeadOid: headOid,
     allowMaintainerEdit:
       headRepo.row.id !== repo.row.id && repo.row.pullSettings.defaultAllowMaintainerEdit,
   });
-  const [insert, tips] = storePull(ctx.db, { pair, milestoneId, row, baseOid, headOid });
+  const pullAndTips = storePull(ctx.db, { pair, milestoneId, row, baseOid, headOid });
   try {
-    const results = await ctx.db.batch([
-      ...openingStatements(ctx, repo, wanted, assignees, [insert, tips]),
-      ...pushedStatements(ctx, repo, ends.commitOids),
-      ...askingStatements(ctx, repo, reviewers),
+    const found = await batch(ctx.db, {
+      opening: openingStatements(ctx, repo, input, assignees, pullAndTips),
+      pushed: pushedStatements(ctx, repo, ends.commitOids),
+      requests: askingStatements(ctx, repo, reviewers),
       ...pullStatements(ctx, repo),
-    ]);
-    const [rows, heads] = results.slice(-2) as unknown as [
-      Parameters<typeof toOnePull>[2],
-      Parameters<typeof toOnePull>[3],
-    ];
-    const pull = toOnePull(ctx, repo, rows, heads);
+    });
+    const pull = toOnePull(ctx, repo, found);
     if (!pull) throw notFound();
     return pull;
   } catch (error) {

@@ -3,6 +3,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { pulls, repositories } from "../../../db/schema/index.ts";
@@ -14,54 +15,49 @@ import { pullStatements, toOnePull } from "./find-pull.ts";
 import { openRetarget, retargetStatements } from "./retarget-pull.ts";
 import { asTaken, isTaken } from "./taken-pair.ts";
 
-/** What an edit of a pull request changes. Undefined leaves a property as it is. */
+/** The changes of an edit of a pull request. Undefined keeps a property. */
 export interface PullEdit extends Omit<IssueEdit, "ref" | "estimateSeconds"> {
   /** The branch that it is to be merged into. Ignored for a merged one. */
   readonly base?: string | undefined;
-  /** Whether those who may write to the base's repository may push to the head. */
+  /** Whether users with write access to the base's repository may push to the head. */
   readonly allowMaintainerEdit?: boolean | undefined;
 }
 
 /**
- * Edits a pull request: everything, or nothing if one part is refused. What stays as it was is not
- * told of.
+ * Edits a pull request: everything, or nothing if one part is refused. Unchanged properties get no
+ * event.
  *
- * Another base judges the pull request anew, and drops its approvals.
+ * Another base needs a new check of mergeability, and drops the approvals.
  *
- * Cost: one round of D1, or two with assignees; for another base also what `openPull` and `judge`
- * cost.
+ * Cost: one round of D1, or two with assignees; for another base also `openPull` and
+ * `computeMergeability`.
  *
  * @throws Failure as `editIssue`; `not_found` for a base that is no branch; `invalid` for another
  * base of a closed one; `conflict` if the branches have an open pull request already; `forbidden`
  * for a poster who may not write to the head's repository, and for anybody else, who lets
  * maintainers push to it.
  */
-export async function editPull(
-  ctx: Ctx,
-  pull: PullContext,
-  wanted: PullEdit,
-): Promise<PullContext> {
+export async function editPull(ctx: Ctx, pull: PullContext, edit: PullEdit): Promise<PullContext> {
   const { repo } = pull;
   const poster = { id: pull.row.posterId };
-  const possible = await findPossibleAssignees(ctx, repo, poster, wanted.assignees ?? []);
-  const [first, ...edits] = editStatements(ctx, pull, wanted, possible);
-  const retarget =
-    wanted.base === undefined ? undefined : await openRetarget(ctx, pull, wanted.base);
+  const possible = await findPossibleAssignees(ctx, repo, poster, edit.assignees ?? []);
+  const [first, ...edits] = editStatements(ctx, pull, edit, possible);
+  const retarget = edit.base === undefined ? undefined : await openRetarget(ctx, pull, edit.base);
   try {
-    const results = await ctx.db.batch([
+    const found = await batch(ctx.db, {
       first,
       // Before its state, since only an open one gets another base.
-      ...(retarget ? retargetStatements(ctx, pull, retarget) : []),
-      ...edits,
-      ...(wanted.allowMaintainerEdit === undefined
-        ? []
-        : maintainerStatements(ctx, pull, wanted.allowMaintainerEdit)),
-      selectCounters(ctx.db, { repoId: repo.row.id }),
+      retarget: retarget ? retargetStatements(ctx, pull, retarget) : [],
+      edits,
+      maintainers:
+        edit.allowMaintainerEdit === undefined
+          ? []
+          : maintainerStatements(ctx, pull, edit.allowMaintainerEdit),
+      counters: selectCounters(ctx.db, { repoId: repo.row.id }),
       ...pullStatements(ctx, repo, pull.row.number),
-    ]);
-    const [[counters], rows, heads] = results.slice(-3) as unknown as LastResults;
-    const row = { ...repo.row, ...counters };
-    const edited = toOnePull(ctx, { ...repo, row }, rows, heads);
+    });
+    const row = { ...repo.row, ...found.counters[0] };
+    const edited = toOnePull(ctx, { ...repo, row }, found);
     if (!edited) throw notFound("pull request does not exist");
     return edited;
   } catch (error) {
@@ -82,13 +78,6 @@ const selectCounters = prepare((db, { repoId }: Params<{ repoId: number }>) =>
     .from(repositories)
     .where(eq(repositories.id, repoId)),
 );
-
-/** The results of the last statements of the batch. */
-type LastResults = [
-  Awaited<ReturnType<typeof selectCounters>>,
-  Parameters<typeof toOnePull>[2],
-  Parameters<typeof toOnePull>[3],
-];
 
 /** SECURITY: only the poster lets others push to the head, and only where the poster may push. */
 function maintainerStatements(

@@ -9,6 +9,7 @@ import {
   type CallerSql,
   toCallerSql,
 } from "../../../auth/caller-sql.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database, qualified } from "../../../db/db.ts";
 import { idOfNamed } from "../../../db/ids-of-names.ts";
 import { type Params, prepare, prepareAll, type PreparedQueries } from "../../../db/prepared.ts";
@@ -33,7 +34,11 @@ import {
   toIssueContext,
 } from "../../issues/issue/find-issue.ts";
 import { newNumberIn } from "../../issues/issue/new-issue-id.ts";
-import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
+import {
+  type RepositoryRow,
+  selectRepositories,
+  toRepositoryContext,
+} from "../../repos/repository/find-repository.ts";
 
 /** The value of a branch of a pull request; null if the branch does not exist. */
 const tipOf = (repoId: SQL, branch: SQL, name: string) =>
@@ -55,7 +60,7 @@ export const selectPulls = (db: Database) =>
       merger: jsonRows(users, sql`from ${users} where ${users.id} = ${pulls.mergerId}`, "merger"),
       baseTip: tipOf(sql`${pulls.repoId}`, sql`${pulls.baseBranch}`, "base_tip"),
       headTip: tipOf(sql`${pulls.headRepoId}`, sql`${pulls.headBranch}`, "head_tip"),
-      // As in Gitea, those who have reviewed stay in the list until their review is dismissed.
+      // As in Gitea, reviewers stay in the list until their review is dismissed.
       requestedReviewers: jsonRows(
         users,
         sql`
@@ -140,16 +145,18 @@ export function toPullContext(
 }
 
 /**
- * The statements that load one pull request, for `toOnePull`.
+ * The statements that load one pull request, by name, for `toOnePull`.
  *
  * @param number Undefined for the one that the batch has inserted.
  */
-export const pullStatements = ({ db, actor }: Ctx, repo: RepositoryContext, number?: number) =>
-  onePull(db, {
+export function pullStatements({ db, actor }: Ctx, repo: RepositoryContext, number?: number) {
+  const [rows, heads] = onePull(db, {
     caller: callerArgument(actor),
     repoId: repo.row.id,
     ...(number !== undefined && { number }),
   });
+  return { rows, heads };
+}
 
 const onePull = prepareAll(
   (db, p: Params<{ caller: CallerArgument; repoId: number; number?: number }>) => {
@@ -168,8 +175,8 @@ export function selectPullByName(
   { owner, name }: { readonly owner: string; readonly name: string },
   number: number,
 ) {
-  const wanted = { caller, number, owner: owner.toLowerCase(), name: name.toLowerCase() };
-  return [pullByName(db, wanted), headByName(db, wanted)] as const;
+  const named = { caller, number, owner: owner.toLowerCase(), name: name.toLowerCase() };
+  return [pullByName(db, named), headByName(db, named)] as const;
 }
 
 type ByName = Params<{ caller: CallerArgument; owner: string; name: string; number: number }>;
@@ -193,13 +200,13 @@ const headByNumber = prepare((db, { caller, repoId, number }: ByNumber) =>
   selectHead(db, toCallerSql(caller), repoId, isNumbered(repoId, number)),
 );
 
-const selectOnePull = (db: Database, caller: CallerSql, repoId: number | SQL, isWanted: SQL) =>
-  [selectPull(db, isWanted), selectHead(db, caller, repoId, isWanted)] as const;
+const selectOnePull = (db: Database, caller: CallerSql, repoId: number | SQL, condition: SQL) =>
+  [selectPull(db, condition), selectHead(db, caller, repoId, condition)] as const;
 
-const selectPull = (db: Database, isWanted: SQL) =>
-  selectPulls(db).where(isWanted).orderBy(asc(issues.id)).limit(1);
+const selectPull = (db: Database, condition: SQL) =>
+  selectPulls(db).where(condition).orderBy(asc(issues.id)).limit(1);
 
-const selectHead = (db: Database, caller: CallerSql, repoId: number | SQL, isWanted: SQL) =>
+const selectHead = (db: Database, caller: CallerSql, repoId: number | SQL, condition: SQL) =>
   selectHeads(
     db,
     caller,
@@ -207,15 +214,20 @@ const selectHead = (db: Database, caller: CallerSql, repoId: number | SQL, isWan
     sql`
       select ${issues.id}
       from ${issues} join ${pulls} on ${pulls.issueId} = ${issues.id}
-      where ${isWanted}`,
+      where ${condition}`,
   );
+
+/** The results of `pullStatements`. */
+interface PullRows {
+  readonly rows: readonly PullQueryRow[];
+  readonly heads: readonly RepositoryRow[];
+}
 
 /** The pull request that `pullStatements` found; undefined for none. */
 export function toOnePull(
   { actor }: Ctx,
   repo: RepositoryContext,
-  [row]: readonly PullQueryRow[],
-  heads: readonly Parameters<typeof toRepositoryContext>[1][],
+  { rows: [row], heads }: PullRows,
 ): PullContext | undefined {
   const contexts = heads.map((each) => toRepositoryContext(actor, each));
   return row && toPullContext(repo, row, contexts);
@@ -234,9 +246,9 @@ export async function findPull(
   number: number,
 ): Promise<PullContext> {
   const { db, actor } = ctx;
-  const wanted = { caller: callerArgument(actor), repoId: repo.row.id, number };
-  const [rows, heads] = await db.batch([pullByNumber(db, wanted), headByNumber(db, wanted)]);
-  return requirePull(repo, toOnePull(ctx, repo, rows, heads));
+  const named = { caller: callerArgument(actor), repoId: repo.row.id, number };
+  const found = await batch(db, { rows: pullByNumber(db, named), heads: headByNumber(db, named) });
+  return requirePull(repo, toOnePull(ctx, repo, found));
 }
 
 /**
@@ -296,7 +308,7 @@ const pullOfCommit = prepareAll((db, p: Params<OneOfRepository & { commitOid: st
   ),
 );
 
-/** Who looks for a pull request, and where. */
+/** The caller and the repository in which a pull request is searched. */
 interface OneOfRepository {
   readonly caller: CallerArgument;
   readonly repoId: number;
@@ -308,13 +320,13 @@ async function findOne<A extends object>(
   ctx: Ctx,
   repo: RepositoryContext,
   statements: PreparedQueries<OneOfRepository & A, unknown, OnePull>,
-  wanted: A,
+  args: A,
 ): Promise<PullContext> {
   const { db, actor } = ctx;
   const [rows, heads] = await db.batch(
-    statements(db, { caller: callerArgument(actor), repoId: repo.row.id, ...wanted }),
+    statements(db, { caller: callerArgument(actor), repoId: repo.row.id, ...args }),
   );
-  return requirePull(repo, toOnePull(ctx, repo, rows, heads));
+  return requirePull(repo, toOnePull(ctx, repo, { rows, heads }));
 }
 
 /**

@@ -4,12 +4,13 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { issues, pulls, repositories } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 
-/** Where pull requests of the branches of a repository are opened, and which are open there. */
+/** The open pull requests of branches of a repository, and the repository of their bases. */
 export interface PullsOfBranches {
   /** The repository itself, or the one that it was forked from. */
   readonly base: RepositoryContext;
@@ -34,9 +35,9 @@ export async function findPullsOfBranches(
 ): Promise<PullsOfBranches | undefined> {
   const { parentId } = repo.row;
   const baseId = parentId ?? repo.row.id;
-  const [rows, found] = await ctx.db.batch([
-    selectRepositories(ctx.db, callerSql(ctx.actor)).where(eq(repositories.id, baseId)),
-    ctx.db
+  const { repos, open } = await batch(ctx.db, {
+    repos: selectRepositories(ctx.db, callerSql(ctx.actor)).where(eq(repositories.id, baseId)),
+    open: ctx.db
       .select({ number: columnsOf(issues, "i").number, ...pullColumns() })
       .from(pulls)
       .innerJoin(issues, eq(issues.id, pulls.issueId))
@@ -50,14 +51,14 @@ export async function findPullsOfBranches(
         ),
       )
       .orderBy(asc(pulls.issueId)),
-  ]);
-  const [row] = rows;
+  });
+  const [row] = repos;
   const base = row && toRepositoryContext(ctx.actor, row);
   if (!base || !isUnitOn(base.row, "pulls")) return undefined;
   if (!isAllowed(base, { unit: "pulls", mode: "read" })) return undefined;
   const numbers = new Map<string, number>();
   const isDefault = (each: { base: string }): boolean => each.base === base.row.defaultBranch;
-  for (const each of found.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))) {
+  for (const each of open.toSorted((a, b) => Number(isDefault(b)) - Number(isDefault(a)))) {
     if (!numbers.has(each.head)) numbers.set(each.head, each.number);
   }
   return { base, numbers };

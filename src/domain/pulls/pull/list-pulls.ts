@@ -4,6 +4,7 @@ import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import { callerArgument, type CallerArgument, toCallerSql } from "../../../auth/caller-sql.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { selectTotal } from "../../../db/select-total.ts";
@@ -29,7 +30,7 @@ import { toRepositoryContext } from "../../repos/repository/find-repository.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { selectHeads, selectPulls, toPullContext } from "./find-pull.ts";
 
-/** What a list of pull requests is filtered by. */
+/** The filters of a list of pull requests. */
 interface PullQuery {
   /** Undefined for open and closed ones. */
   readonly isClosed: boolean | undefined;
@@ -77,17 +78,18 @@ export async function listPulls(
     filter: isKindListed(repo, { isPull: true }) ? filter : undefined,
   };
   const named = lowerPoster === undefined ? [] : [lowerPoster];
-  const [rows, heads, [counted], ...posters] = await ctx.db.batch([
-    ...pullPage(ctx.db, asked, { sort }),
-    ...named.map((name) => posterNamed(ctx.db, { name, principal: principalOf(ctx.actor) })),
-  ]);
-  if (posters.some((found) => found.length === 0)) {
+  const [page, heads, total] = pullPage(ctx.db, asked, { sort });
+  const posters = named.map((name) =>
+    posterNamed(ctx.db, { name, principal: principalOf(ctx.actor) }),
+  );
+  const found = await batch(ctx.db, { page, heads, total, posters });
+  if (found.posters.some((each) => each.length === 0)) {
     throw malformed(`user does not exist [uid: 0, name: ${poster}]`);
   }
-  const headRepos = heads.map((each) => toRepositoryContext(ctx.actor, each));
+  const headRepos = found.heads.map((each) => toRepositoryContext(ctx.actor, each));
   return {
-    items: rows.map((row) => toPullContext(repo, row, headRepos)),
-    total: counted?.total ?? 0,
+    items: found.page.map((row) => toPullContext(repo, row, headRepos)),
+    total: found.total[0]?.total ?? 0,
   };
 }
 

@@ -18,7 +18,7 @@ export interface OpenPull {
   /** The present value of the base's branch; undefined if it does not exist. */
   readonly base: Node | undefined;
   /**
-   * Where the changes of the head begin: the latest merge base with the base, or for a merged one
+   * The commit at which the changes of the head begin: the latest merge base, or for a merged one
    * as it was when it was merged. Undefined for unrelated histories.
    */
   readonly mergeBase: Node | undefined;
@@ -27,7 +27,7 @@ export interface OpenPull {
 /** The ref that keeps the head of a pull request in the repository of its base. */
 export const headRefOf = (number: number): string => `refs/pull/${number}/head`;
 
-/** The ref with the result of a merge that nobody made yet, which CI systems fetch. */
+/** The ref with the result of a possible merge, which CI systems fetch. */
 export const mergeRefOf = (number: number): string => `refs/pull/${number}/merge`;
 
 /** The ref that keeps what the base becomes by a pull request in a merge queue. */

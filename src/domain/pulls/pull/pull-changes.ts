@@ -50,16 +50,16 @@ export function commitRangeOf({ pull }: PullContext, opened: OpenPull): LogRange
   const excluded = mergeBase === undefined ? [] : [mergeBase];
   const base = pull.mergedAt === null ? opened.base : graph.find(pull.mergedBaseOid);
   if (base === undefined || base === NO_NODE) return { tips: [head], excluded };
-  // A base that was recorded with the head already in it tells nothing.
+  // A merged base that contains the head already is no base of the changes.
   const isWithHead = pull.mergedAt !== null && findDivergence(graph, base, head).right.length === 0;
   return { tips: [head], excluded: isWithHead ? excluded : [...excluded, base] };
 }
 
-/** What a pull request changes as text. */
+/** The changes of a pull request as text. */
 export type ChangesFormat = "diff" | "patch";
 
 /**
- * What a pull request changes, as `git diff base...head` prints it, or its commits as
+ * Formats the changes of a pull request as `git diff base...head` prints them, or its commits as
  * `git format-patch` does.
  *
  * @throws Failure as `openPull`; the text, when it is opened, as `streamDiff` and `streamPatches`.

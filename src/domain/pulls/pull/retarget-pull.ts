@@ -15,7 +15,7 @@ import { findRef, openSnapshot } from "../../code/git/open-snapshot.ts";
 import { insertEntryIfChanged } from "../../issues/issue/insert-entry.ts";
 import { dropApprovals } from "../reviews/follow-head.ts";
 import { toBranch } from "./branch-of.ts";
-import { judge, type Judgement } from "./judge.ts";
+import { computeMergeability, type MergeabilityResult } from "./compute-mergeability.ts";
 import { toPushBody } from "./push-entry.ts";
 import { type BranchPair, isTaken } from "./taken-pair.ts";
 
@@ -25,13 +25,13 @@ export interface Retarget {
   /** The value of the new base. */
   readonly baseOid: string;
   /** Undefined while the head is not stored yet. */
-  readonly judgement: Judgement | undefined;
+  readonly mergeability: MergeabilityResult | undefined;
   /** The commits that the new base does not reach, oldest first. */
   readonly commitOids: readonly Oid[];
 }
 
 /**
- * Judges a pull request for another base.
+ * Checks whether a pull request can be merged into another base.
  *
  * @returns Undefined if it has that base already, or is merged.
  * @throws Failure `invalid` for a closed one and an expression of git, `not_found` for a base that
@@ -56,34 +56,34 @@ export async function openRetarget(
   const head = graph.find(pull.headOid);
   const { headRepoId, headBranch } = pull;
   const pair = { repoId: repo.row.id, headRepoId, headBranch, baseBranch };
-  if (head === NO_NODE) return { pair, baseOid: ref.oid, judgement: undefined, commitOids: [] };
+  if (head === NO_NODE) return { pair, baseOid: ref.oid, mergeability: undefined, commitOids: [] };
   const baseNode = graph.find(ref.oid);
   const commits = findDivergence(graph, baseNode, head).right;
   return {
     pair,
     baseOid: ref.oid,
-    judgement: await judge(snapshot.repository, baseNode, head),
+    mergeability: await computeMergeability(snapshot.repository, baseNode, head),
     commitOids: commits.map((node) => graph.oid(node)).toReversed(),
   };
 }
 
 /**
  * The statements that give an open pull request another base, with the entries of its timeline and
- * the event. What the timeline told of its commits is told anew. The batch fails by a violation of
- * `NOT NULL` of the base if the branches have an open pull request already.
+ * the event. The timeline lists its commits anew. The batch fails by a violation of `NOT NULL` of
+ * the base if the branches have an open pull request already.
  *
- * SECURITY: approvals were given for the former base, which may have other rules.
+ * SECURITY: an approval holds for the former base, which may have other rules.
  */
 export function retargetStatements(
   ctx: Ctx,
   context: PullContext,
-  { pair, baseOid, judgement, commitOids }: Retarget,
+  { pair, baseOid, mergeability, commitOids }: Retarget,
 ) {
   const { repo, row, pull } = context;
   const { id: issueId, repoId, number } = row;
   const { baseBranch } = pair;
   const other = sql`exists (select 1 from ${pulls} where ${isTaken(pair)})`;
-  const { treeOid: _, ...judged } = judgement ?? {};
+  const { treeOid: _, ...columns } = mergeability ?? {};
   const isKept = and(
     eq(pulls.issueId, issueId),
     eq(pulls.isClosed, false),
@@ -112,9 +112,9 @@ export function retargetStatements(
     ctx.db
       .update(pulls)
       .set({
-        ...judged,
-        ...(judgement
-          ? { judgedBaseOid: baseOid, judgedHeadOid: pull.headOid }
+        ...columns,
+        ...(mergeability
+          ? { checkedBaseOid: baseOid, checkedHeadOid: pull.headOid }
           : { mergeState: "checking" as const }),
         baseBranch: onlyWhile(sql`not ${other}`, baseBranch),
       })

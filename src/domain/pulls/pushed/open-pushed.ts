@@ -48,23 +48,23 @@ export async function openPushed(
   ctx: Ctx,
   repo: RepositoryContext,
   repository: OpenRepository,
-  wanted: NewPushed,
+  input: NewPushed,
   options: PullOptions,
 ): Promise<number> {
-  const text = await readText(repository, wanted.headOid, options);
-  let { number } = wanted;
+  const text = await readText(repository, input.headOid, options);
+  let { number } = input;
   try {
     for (let tries = 0; tries < RETRIES_MAX; tries++) {
-      if (await tryInsert(ctx, repo, repository, { ...wanted, number }, text)) return number;
+      if (await tryInsert(ctx, repo, repository, { ...input, number }, text)) return number;
       const free = (await readLastNumber(ctx, repo)) + 1;
       if (free === number) throw conflict("the topic was pushed at the same time: push again");
-      await moveRef(ctx, repo, wanted.headOid, number, free);
+      await moveRef(ctx, repo, input.headOid, number, free);
       number = free;
     }
     throw conflict("too many issues are opened at once: push again");
   } catch (error) {
     const refusal = asOpeningRefusal(error);
-    ctx.defer(moveRef(ctx, repo, wanted.headOid, number, undefined));
+    ctx.defer(moveRef(ctx, repo, input.headOid, number, undefined));
     throw refusal;
   }
 }

@@ -1,7 +1,7 @@
 import { type ByteText, decodeText } from "../../../git/byte-text.ts";
 import { parseBase64 } from "../../../lib/base64.ts";
 
-/** What a push to `refs/for/…` asks for. */
+/** The target of a push to `refs/for/…`. */
 export interface PullTarget {
   readonly base: string;
   /** The same as byte text, as in the names of refs. */
@@ -68,7 +68,7 @@ export function parsePullOptions(lines: readonly ByteText[]): PullOptions {
 
 const BASE64 = "{base64}";
 
-/** Options have one line: a text of several comes in base64. What is none of it stays as it is. */
+/** Options have one line: a longer text comes in base64. Invalid base64 is taken literally. */
 function decodeValue(value: string): string {
   const bytes = value.startsWith(BASE64) ? parseBase64(value.slice(BASE64.length)) : undefined;
   return bytes ? new TextDecoder().decode(bytes) : value;

@@ -22,7 +22,7 @@ import { headStatements } from "../reviews/follow-head.ts";
 import { findSameChanges } from "../reviews/same-changes.ts";
 import { selectPulls, toPullContext } from "../pull/find-pull.ts";
 import { headRefOf } from "../pull/open-pull.ts";
-import { findBrought, moveStatements } from "../sync/move-heads.ts";
+import { findPushed, headMoveStatements } from "../sync/move-heads.ts";
 import { openPushed } from "./open-pushed.ts";
 import { parsePullTarget, type PullOptions } from "./parse-target.ts";
 
@@ -38,11 +38,11 @@ export type PullPush = Omit<RefPush, "cause" | "adopted" | "headMove">;
 export type PushedPull = PushedRef & { readonly number?: number };
 
 /**
- * Opens or updates pull requests by a push to `refs/for/<base>/<topic>`, for whoever may open pull
- * requests here. The head is not a branch: it is kept as `refs/pull/N/head` alone, and a later push
- * of the same topic by the same user moves it.
+ * Opens or updates pull requests by a push to `refs/for/<base>/<topic>`, for users who may open
+ * pull requests here. The head is not a branch: it is kept as `refs/pull/N/head` alone, and a later
+ * push of the same topic by the same user moves it.
  *
- * The refs are stored before the rows: a pull request that is there has its commits.
+ * The refs are stored before the rows: a pull request that exists has its commits.
  *
  * @returns The result of each command, in their order. Refusals are in Gitea's words.
  */
@@ -101,7 +101,7 @@ function findRefusal(repo: RepositoryContext, { commands, reachable }: PullPush)
     : undefined;
 }
 
-/** What a command does. */
+/** The change that a command makes. */
 interface Plan {
   readonly command: RefCommand;
   readonly head: Node;
@@ -152,7 +152,7 @@ async function planAll(
     if (taken.has(key)) return "topic-branch is named twice";
     taken.add(key);
     const { ref, newOid } = command;
-    // SECURITY: nothing tells a removed object from one that never existed.
+    // SECURITY: the refusal is the same for a removed object and one that never existed.
     if (!(await findNewValue(push, newOid))) return MISSING_OBJECTS;
     const head = graph.find(newOid);
     if (head === NO_NODE) return "a pull request must lead to a commit";
@@ -171,18 +171,18 @@ async function planAll(
   }
 }
 
-/** The base and topic of a command, or why there are none. */
+/** The base and topic of a command, or a refusal. */
 function nameOf(
   { actor }: Ctx,
   command: RefCommand,
   values: ReadonlyMap<string, Oid>,
-  { topic: wanted }: PullOptions,
+  { topic: topicOption }: PullOptions,
 ): { base: string; baseRef: string; topic: string } | string {
   if (isDelete(command)) return "Can't delete not exist branch";
   if (!isRefName(command.ref)) return "funny refname";
   const target = parsePullTarget(command.ref, (name) => values.has(branchRef(name)));
   if (!target) return "base-branch does not exist";
-  const topic = target.topic || wanted;
+  const topic = target.topic || topicOption;
   if (topic === "") return "topic-branch is not set";
   // eslint-disable-next-line no-control-regex
   if (topic.length > TOPIC_MAX || /[\0-\x1f\x7f]/.test(topic)) return "topic-branch is not valid";
@@ -243,13 +243,13 @@ async function recordPlan(
     let isForced = false;
     if (pull) {
       const known = [pull.pull.headOid, baseOid].map((oid) => graph.find(oid));
-      const brought = findBrought(
+      const pushed = findPushed(
         graph,
         pull,
         head,
         known.filter((node) => node !== NO_NODE),
       );
-      isForced = brought.isForced;
+      isForced = pushed.isForced;
       const [rules, same] = await Promise.all([
         loadRules(ctx, repo),
         findSameChanges(ctx, repository, [pull], newOid, () => baseOid),
@@ -257,7 +257,7 @@ async function recordPlan(
       const isSameChange = same.has(pull.row.id);
       const [first, ...rest] = [
         ...headStatements(ctx, pull, rules, { headOid: newOid, isSameChange }),
-        ...moveStatements(ctx, pull, newOid, brought),
+        ...headMoveStatements(ctx, pull, newOid, pushed),
       ];
       if (first) await ctx.db.batch([first, ...rest]);
     } else {

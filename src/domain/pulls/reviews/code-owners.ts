@@ -1,4 +1,4 @@
-/** Where a repository names the owners of its code; the first file that exists counts. */
+/** The paths of files that name code owners; the first file that exists counts. */
 export const CODE_OWNERS_PATHS = ["CODEOWNERS", "docs/CODEOWNERS", ".gitea/CODEOWNERS"] as const;
 
 /** Maximum size of the file, and rules that are read. */
@@ -18,7 +18,7 @@ export interface CodeOwnerRule {
 /**
  * Parses a file of code owners as Gitea does: a regular expression and owners on each line, `@user`
  * or `@org/team`. `#` begins a comment, and a backslash takes its meaning from it, from a space and
- * from itself. A line without owners says nothing.
+ * from itself. A line without owners is ignored.
  */
 export function parseCodeOwners(text: string): CodeOwnerRule[] {
   const rules: CodeOwnerRule[] = [];

@@ -7,6 +7,7 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import { seesTeamsOf, selectTeamsNamed } from "../../../auth/access/reviewing-teams.ts";
 import { principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf, columnsOf, flagColumn } from "../../../db/db.ts";
 import { emailAddresses, users, type Team, type User } from "../../../db/schema/index.ts";
 import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
@@ -28,7 +29,7 @@ export interface ReviewerNames {
 export interface Reviewers {
   readonly users: readonly User[];
   readonly teams: readonly Team[];
-  /** Those whose review counts for the rule that protects the base. */
+  /** The reviewers whose reviews count for the rule that protects the base. */
   readonly official: ReviewerIds;
 }
 
@@ -41,11 +42,10 @@ interface AskedFor {
 }
 
 /**
- * Finds those whom the caller asks to review a pull request, in the given order. Empty names are
- * skipped.
+ * Finds the requested reviewers of a pull request, in the order of their names. Skips empty names.
  *
- * @param loaded What `loadNames` has read of the names.
- * @throws Failure `not_found` for a name that no user or team has which the caller may know;
+ * @param loaded The result of `loadNames`, if the names are loaded already.
+ * @throws Failure `not_found` for a name without a user or team that the caller may see;
  * `invalid` for the poster, for users who can't read pull requests of the repository, and for
  * callers who may not choose reviewers; `forbidden` where a block separates a user from the owner,
  * the poster or the caller.
@@ -110,8 +110,8 @@ export const toIds = (
 });
 
 /**
- * Finds those of some owners of code who can be asked to review a pull request: neither its poster,
- * nor users who can't read it, nor names that nobody has.
+ * Finds the code owners who can review a pull request. Skips its poster, users who can't read it,
+ * and unknown names.
  */
 export async function findCodeOwners(
   ctx: Ctx,
@@ -209,8 +209,8 @@ async function loadNamed(
     isBlockedBy(userId, sql`${row.ownerId}`, posterId),
     isBlockBetween(userId, callerId),
   );
-  const [people, teams, [caller]] = await db.batch([
-    db
+  const { people, teams, caller } = await batch(db, {
+    people: db
       .select({
         user: columnsOf(users, "u"),
         email: sql<string | null>`${email}`.as("shown_email"),
@@ -226,13 +226,13 @@ async function loadNamed(
           sql`(${isAccountVisible(principalOf(actor))} or ${userId} in ${eligible})`,
         ),
       ),
-    selectTeamsNamed(db, row.ownerId, teamNames, isTeamKnown),
-    db
+    teams: selectTeamsNamed(db, row.ownerId, teamNames, isTeamKnown),
+    caller: db
       .select({ isEligible: flagColumn(sql`${callerId} in ${eligible}`, "is_eligible") })
       .from(users)
       .where(sql`${users.id} = ${callerId}`),
-  ]);
-  return { users: people, teams, isEligible: caller?.isEligible === true };
+  });
+  return { users: people, teams, isEligible: caller[0]?.isEligible === true };
 }
 
 const lowerNames = (names: readonly string[] = []): string[] =>
@@ -244,8 +244,8 @@ const isOneOf = (text: SQL, names: readonly string[]): SQL =>
 /**
  * The primary address of a row of `users`, in lower case.
  *
- * SECURITY: null for an address that its user hides from the caller: that an address finds an
- * account tells whose it is.
+ * SECURITY: null for an address that its user hides from the caller: finding the account would
+ * reveal who has the address.
  */
 const emailOf = (callerId: SQL): SQL => sql`(
   select ${emailAddresses.lowerEmail}
@@ -255,7 +255,7 @@ const emailOf = (callerId: SQL): SQL => sql`(
     and (not ${users.isEmailHidden} or ${users.id} = ${callerId})
 )`;
 
-/** Those of the given names, each once. @throws Failure `not_found` for a name without one. */
+/** Finds each name, without duplicates. @throws Failure `not_found` for an unknown name. */
 function pick<T>(
   names: readonly string[],
   find: (name: string) => T | undefined,

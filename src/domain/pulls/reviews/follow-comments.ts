@@ -57,7 +57,7 @@ export async function followComments(
   if (comments.length === 0) return true;
   const stored = ctx.git.repository(repo.row);
   const budget = ctx.git.openBudget(STEPS_MAX);
-  // SECURITY: this works for the service, and tells nobody what it reads.
+  // SECURITY: reads with the permissions of the service, and returns nothing to a caller.
   const repository = await stored.openByBlock(await stored.snapshot("none"), budget);
   const moved = await follow(repository, comments, newHeadOid, newMergeBaseOid, budget);
   await ctx.db.update(codeComments).set(movedColumns(moved)).where(isStill(moved));
@@ -74,7 +74,7 @@ const FOLLOWED = {
 };
 type Followed = Pick<CodeComment, keyof typeof FOLLOWED>;
 
-/** Where a comment is in another commit. */
+/** The position of a comment in another commit. */
 interface Moved {
   readonly id: number;
   readonly from: string;
@@ -122,7 +122,7 @@ interface FollowedFile {
   readonly to: string;
 }
 
-/** Where the lines of a file are in another commit. */
+/** The positions of a file's lines in another commit. */
 interface Follower {
   /** The path of the file there. */
   readonly path: string;
@@ -194,7 +194,7 @@ class RenamedFiles {
   }
 }
 
-/** The statement's condition for comments that nobody has moved since they were read. */
+/** The condition that comments were not moved since they were read. */
 const isStill = (moved: readonly Moved[]): SQL => sql`
   (${codeComments.entryId}, ${codeComments.commitOid}) in (
     select value ->> 'id', value ->> 'from' from json_each(${JSON.stringify(moved)})

@@ -74,7 +74,8 @@ export const dismissesStale = (rules: RepositoryRules, { pull }: PullContext): b
  * The statements that dismiss approvals of a pull request, in the batch of what makes them void:
  * another head, where a rule wants that, or another base.
  *
- * SECURITY: an approval is for the base that it was given for: another one may be under other
+ * SECURITY: an approval holds for the base that it was made for: another one may be under other
+---
  * rules.
  *
  * @param condition Which approvals; all of them without one.

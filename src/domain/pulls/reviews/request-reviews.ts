@@ -4,6 +4,7 @@ import { isBlockedBy } from "../../../auth/access/blocks.ts";
 import { type Reach, reachesBy, reachOf } from "../../../auth/access/people.ts";
 import type { Requirement } from "../../../auth/access/requirement.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { anyOf, type Database } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED } from "../../../db/json-of.ts";
@@ -59,7 +60,7 @@ export function requestStatements(
     ...(row.id !== undefined && { issueId: row.id }),
     posterId,
     actorId: ctx.actor.user?.id ?? null,
-    wanted: JSON.stringify([
+    requested: JSON.stringify([
       ...people.map((user) => ({
         userId: user.id,
         isOfficial: official.userIds.includes(user.id),
@@ -80,7 +81,7 @@ interface RequestArguments extends IssueArgument {
   readonly posterId: number | null;
   readonly actorId: number | null;
   /** JSON. */
-  readonly wanted: string;
+  readonly requested: string;
   readonly entry: EntryArgument;
   readonly ofUser: EventArgument;
   readonly ofTeam: EventArgument;
@@ -115,11 +116,11 @@ const recordOfEach = (
 
 const storeRequested = prepareAll(
   (db, p: Params<RequestArguments>, { reach }: { reach: Reach | undefined }) => {
-    const { repoId, ownerId, wanted, entry } = p;
+    const { repoId, ownerId, requested, entry } = p;
     const { issueId, computed } = issueSql(p);
-    const userId = sql`wanted.value ->> 'userId'`;
-    const teamId = sql`wanted.value ->> 'teamId'`;
-    const isOfficial = sql`wanted.value ->> 'isOfficial'`;
+    const userId = sql`requested.value ->> 'userId'`;
+    const teamId = sql`requested.value ->> 'teamId'`;
+    const isOfficial = sql`requested.value ->> 'isOfficial'`;
     const isAsked = sql`exists (
       select 1 from ${reviews} asked
       where asked.issue_id = ${issueId} and asked.state = 'request_review'
@@ -129,13 +130,13 @@ const storeRequested = prepareAll(
       select 1 from ${issues} where ${issues.id} = ${issueId} and not ${issues.isClosed}
     )`;
     const isReading = reach ? reachesBy(userId, { id: repoId, ownerId }, reach) : sql`0`;
-    // Whoever the owner or the poster blocks is not asked, and nobody is by those whom they block.
+    // A block by the owner or the poster, or of the caller by the user, prevents the request.
     const isForbidden = anyOf(
       isBlockedBy(userId, ownerId, p.posterId),
       isBlockedBy(p.actorId, userId),
     );
     const added = sql`
-      from json_each(${wanted}) wanted
+      from json_each(${requested}) requested
       where ${isOpen} and not ${isAsked} and not (${isForbidden})
         and (${teamId} is not null or ${isReading})`;
     const isNew = and(
@@ -173,7 +174,7 @@ const storeRequested = prepareAll(
           createdAt: entry.createdAt,
           updatedAt: entry.updatedAt,
         },
-        sql`${added} order by wanted.key`,
+        sql`${added} order by requested.key`,
       ).returning(),
       ...recordOfEach(db, p, computed, newOnes),
       insertSelect(
@@ -195,8 +196,8 @@ const storeRequested = prepareAll(
 );
 
 /**
- * Asks users and teams to review a pull request. Nobody is asked twice, and nobody is asked to
- * review a closed one.
+ * Requests reviews of a pull request from users and teams. Skips repeated requests, and closed pull
+ * requests.
  *
  * @returns The new requests.
  * @throws Failure as `findReviewers`; `locked` in an archived repository.
@@ -221,8 +222,9 @@ export async function storeRequests(
 ): Promise<ReviewContext[]> {
   const { users: people, teams } = reviewers;
   if (pull.row.isClosed || people.length + teams.length === 0) return [];
-  const [, stored] = await ctx.db.batch(requestStatements(ctx, pull, reviewers));
-  return stored.map((row) => ({
+  const [uncounted, requests, ...records] = requestStatements(ctx, pull, reviewers);
+  const results = await batch(ctx.db, { uncounted, requests, records });
+  return results.requests.map((row) => ({
     pull,
     row,
     entryId: undefined,
@@ -232,8 +234,8 @@ export async function storeRequests(
 }
 
 /**
- * Takes back requests for reviews, as far as there are any. The last review of a user who is asked
- * no more counts again.
+ * Removes requests for reviews; unknown ones are ignored. The last review of a user without a
+ * request counts again.
  *
  * @throws Failure as `findAskedReviewers`; `locked` in an archived repository.
  */
@@ -310,10 +312,7 @@ const removeRequested = prepareAll((db, p: Params<RemovedRequests>) => {
   ] as const;
 });
 
-/**
- * The statements that delete requests for reviews. The timeline goes on telling that there were
- * any.
- */
+/** The statements that delete requests for reviews. Their entries stay in the timeline. */
 export const dropRequests = (db: Database, isDropped: SQL | undefined) =>
   [
     db

@@ -86,12 +86,12 @@ export async function closeWithBranch(
   branch: string | undefined,
 ): Promise<void> {
   const { id: issueId, repoId } = pull.row;
-  const told =
+  const entries =
     branch === undefined
       ? []
       : [insertEntryIfChanged(ctx, { kind: "delete_branch", repoId, issueId, oldValue: branch })];
   try {
-    await ctx.db.batch([...stateStatements(ctx, pull, true), ...told]);
+    await ctx.db.batch([...stateStatements(ctx, pull, true), ...entries]);
   } catch (error) {
     const refusal = asOpenBlockers(error);
     if (!(refusal instanceof Failure)) throw error;
@@ -138,8 +138,8 @@ export async function retarget(ctx: Ctx, pull: PullContext, to: string): Promise
   const { headRepoId, headBranch, flow } = pull.pull;
   if (flow === "branch" && headRepoId === pull.row.repoId && headBranch === to) return false;
   try {
-    const wanted = await openRetarget(ctx, pull, to);
-    if (wanted) await ctx.db.batch(retargetStatements(ctx, pull, wanted));
+    const retargeting = await openRetarget(ctx, pull, to);
+    if (retargeting) await ctx.db.batch(retargetStatements(ctx, pull, retargeting));
     return true;
   } catch (error) {
     if (error instanceof Failure || isViolation(error, "NOT NULL", "pulls.base_branch"))

@@ -14,17 +14,17 @@ export const PULLS_AT_ONCE = 50;
 /**
  * Loads open or closed pull requests with their repositories, by id.
  *
- * SECURITY: for the service's own work. The repositories are those of their owners, whoever the
- * caller is.
+ * SECURITY: only for the service's own work. The repositories have the owner's permission, not the
+ * caller's.
  *
  * Cost: two round trips.
  */
 export async function loadPulls(
   ctx: Ctx,
-  isWanted: SQL,
+  condition: SQL,
   limit: number = PULLS_AT_ONCE,
 ): Promise<PullContext[]> {
-  const rows = await selectPulls(ctx.db).where(isWanted).orderBy(asc(pulls.issueId)).limit(limit);
+  const rows = await selectPulls(ctx.db).where(condition).orderBy(asc(pulls.issueId)).limit(limit);
   const ids = new Set(rows.flatMap((row) => row.pulls.flatMap((each) => idsOf(each))));
   if (ids.size === 0) return [];
   const found = await selectRepositories(ctx.db, callerSql(ctx.actor)).where(

@@ -12,7 +12,7 @@ import { commitChange } from "../../code/git/commit-change.ts";
 import { findRef, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
 import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
 import { updateRefs } from "../../code/git/update-refs.ts";
-import type { JudgedPull } from "../pull/judge-pull.ts";
+import type { CheckedPull } from "../pull/check-mergeability.ts";
 import { headRefOf, mergeRefOf } from "../pull/open-pull.ts";
 import { storeRefsOnce } from "./store-refs.ts";
 
@@ -33,10 +33,10 @@ export interface TrialMerge {
  */
 export function makeTrialMerge(
   graph: CommitGraph,
-  { pull, baseOid, headOid, judgement }: JudgedPull,
+  { pull, baseOid, headOid, mergeability }: CheckedPull,
   objects: readonly StoredObject[],
 ): TrialMerge | undefined {
-  const { treeOid } = judgement;
+  const { treeOid } = mergeability;
   if (treeOid === undefined) return undefined;
   const timeOf = (oid: Oid): number => graph.times[graph.find(oid)] as number;
   const identity: Identity = {
@@ -106,7 +106,7 @@ export async function storeMergeRefs(
     }
     return;
   }
-  const wanted = changed.map(({ number, commitOid }) => ({
+  const requests = changed.map(({ number, commitOid }) => ({
     ref: mergeRefOf(number),
     to: commitOid,
   }));
@@ -130,7 +130,7 @@ export async function storeMergeRefs(
       { cause: "service", pulls: [...changed.map(({ number }) => number), ...removed] },
     );
   try {
-    await storeRefsOnce(ctx, repo, wanted, store);
+    await storeRefsOnce(ctx, repo, requests, store);
   } catch (error) {
     if (!(error instanceof Superseded)) throw error;
   }

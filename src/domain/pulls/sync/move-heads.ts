@@ -29,14 +29,14 @@ import { storeRefsOnce } from "./store-refs.ts";
 type Move = Pick<StoredUpdate, "before" | "after">;
 
 /**
- * Moves the heads of pull requests to the present value of their branch, and tells of it. All have
- * their base in `repo`, and the same branch of `headRepo` as head.
+ * Moves the heads of pull requests to the present value of their branch, and records events. All
+ * have their base in `repo`, and the same branch of `headRepo` as head.
  *
- * Where one has the value before a push, and the branch moved on after that push, it moves to the
- * push's own value first, so that each push is told as who made it; the event of the later one
- * moves it on. Told twice or out of order, it ends at the branch.
+ * If the branch moved again after the push, a head that has the value before the push moves to the
+ * push's own value first, so that each push is recorded with its own author. The event of the later
+ * push moves the head on. Repeated or out of order, the head ends at the value of the branch.
  *
- * The ref moves before the row: a call that ends between them is repeated by the next one. Does
+ * The ref moves before the row: if a call ends between them, the next one completes it. Does
  * nothing if the branch does not exist.
  *
  * Cost: two calls of each repository's Durable Object, two more for a fork, and three rounds of D1.
@@ -66,7 +66,7 @@ export async function moveHeads(
   const moved: PullContext[] = [];
   let opened: Sides | undefined = sides;
   for (const [oid, group] of targets) {
-    // A group that came before may have taken packs.
+    // An earlier group may have taken packs.
     opened ??= await openNetwork(ctx, repo.row, headRepo.row, numbers);
     await moveTo(ctx, repo, headRepo, opened, group, { oid, tip });
     opened = undefined;
@@ -86,7 +86,7 @@ function findTarget(
 ): Oid {
   if (headOid === tipOid || !move?.after || move.before !== headOid) return tipOid;
   const after = graph.find(move.after);
-  // What no branch reaches any more can't be taken from a fork.
+  // A commit that no branch reaches any more can't be taken from a fork.
   return after !== NO_NODE && isAncestor(graph, after, graph.find(tipOid)) ? move.after : tipOid;
 }
 
@@ -133,8 +133,8 @@ async function moveTo(
   for (const pull of moved) {
     const isSameChange = same.has(pull.row.id);
     statements.push(...headStatements(ctx, pull, rules, { headOid: oid, isSameChange }));
-    const brought = findBrought(graph, pull, node, knownOf(own, pull));
-    statements.push(...moveStatements(ctx, pull, oid, brought));
+    const pushed = findPushed(graph, pull, node, knownOf(own, pull));
+    statements.push(...headMoveStatements(ctx, pull, oid, pushed));
   }
   const [first, ...rest] = statements;
   if (first) await ctx.db.batch([first, ...rest]);
@@ -152,42 +152,42 @@ const knownOf = (own: RepositorySnapshot, context: PullContext): Node[] => {
   return oids.map((oid) => graph.find(oid)).filter((node) => node !== NO_NODE);
 };
 
-/** What a move brings. */
-interface Brought {
+/** The commits that a push adds to a pull request. */
+interface HeadPush {
   readonly isForced: boolean;
   /** The commits that neither the former head nor the base has, oldest first. */
-  readonly oids: readonly Oid[];
+  readonly commitOids: readonly Oid[];
 }
 
-/** @param known Whose histories are not new. */
-export function findBrought(
+/** @param known Commits whose histories are not new. */
+export function findPushed(
   graph: CommitGraph,
   { pull }: PullContext,
   node: Node,
   known: readonly Node[],
-): Brought {
+): HeadPush {
   const former = graph.find(pull.headOid);
   const nodes = [...findRange(graph, [node], known).nodes];
   return {
     isForced: former === NO_NODE || !isAncestor(graph, former, node),
-    oids: nodes.map((each) => graph.oid(each)).toReversed(),
+    commitOids: nodes.map((each) => graph.oid(each)).toReversed(),
   };
 }
 
 /**
- * The statements that give a pull request another head, and tell of it. Repeated, they write
- * nothing.
+ * The statements that give a pull request another head, with the timeline entry and the event.
+ * Repeated, they write nothing.
  */
-export function moveStatements(
+export function headMoveStatements(
   ctx: Ctx,
   pull: PullContext,
   after: Oid,
-  { isForced, oids }: Brought,
+  { isForced, commitOids }: HeadPush,
 ): BatchItem<"sqlite">[] {
   const { id: issueId, repoId } = pull.row;
   const { headOid: before } = pull.pull;
   const { isPull: _, ...subject } = eventSubject(pull);
-  const body = toPushBody(isForced, isForced ? [before, after] : oids);
+  const body = toPushBody(isForced, isForced ? [before, after] : commitOids);
   return [
     ctx.db
       .update(pulls)
@@ -200,7 +200,7 @@ export function moveStatements(
       before,
       after,
       isForced,
-      commitCount: oids.length,
+      commitCount: commitOids.length,
     }),
     ctx.db.update(issues).set({ updatedAt: ctx.now }).where(eq(issues.id, issueId)),
   ];

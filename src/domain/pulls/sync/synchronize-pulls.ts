@@ -18,12 +18,12 @@ import {
   followRename,
   retarget,
 } from "./follow-branches.ts";
-import { judgePulls } from "./judge-pulls.ts";
+import { checkPulls } from "./check-pulls.ts";
 import { byBase, loadPulls, PULLS_AT_ONCE } from "./load-pulls.ts";
 import { storeMergeRefs } from "./merge-refs.ts";
 import { moveHeads } from "./move-heads.ts";
 
-/** Where an event is continued: its task, and the pull request behind which the task goes on. */
+/** The position at which an event continues: its task, and the last pull request of the task. */
 interface SyncState {
   readonly task: number;
   readonly after: number;
@@ -35,13 +35,14 @@ const START: SyncState = { task: 0, after: 0 };
  * Keeps pull requests in step with their branches.
  *
  * - Their heads follow the branch, also of a fork: `refs/pull/N/head`, entry and event of the push.
- * - Those whose head or base moved are judged again, and get or lose `refs/pull/N/merge`.
- * - They follow a renamed branch, and close with a deleted one, or with the fork. Where the base
- *   went after it was merged, they move to the base that it was merged into.
+ * - A moved head or base is checked for mergeability again, which sets or removes
+ *   `refs/pull/N/merge`.
+ * - They follow a renamed branch, and close with a deleted branch or fork. If the deleted base was
+ *   merged, they move to the base that it was merged into.
  *
- * Everything is decided by what the repositories hold now, and by conditions within the writes, so
- * that an event that is told twice, late or in part does no harm. What a later event of the branch
- * does anyway is left to it.
+ * Each step depends on the present state of the repositories and on conditions within its writes.
+ * So events may be handled twice, late or in part. Work that a later event of the branch repeats is
+ * left to that event.
  */
 export const synchronizePulls: Consequence = {
   name: "pull-branches",
@@ -76,7 +77,7 @@ export const synchronizePulls: Consequence = {
         if (event.isPull) await settlePull(ctx, event.issueId, budget);
         return undefined;
       case "pull.synchronized":
-        // Another pull request was judged in the step that moved its head.
+        // Others were checked in the step that moved their head.
         await settlePull(ctx, event.issueId, budget, eq(pulls.flow, "agit"));
         return undefined;
       case "pull.retargeted":
@@ -89,10 +90,7 @@ export const synchronizePulls: Consequence = {
   },
 };
 
-/**
- * Brings one pull request in step, whatever happened to it: it may be in another state than its
- * event tells by now.
- */
+/** Synchronizes one pull request, whose state may have changed since the event. */
 async function settlePull(
   ctx: Ctx,
   issueId: number,
@@ -107,7 +105,7 @@ async function settlePull(
     await storeHead(ctx, pull);
     const follows = headRepo !== undefined && pull.pull.flow === "branch";
     const current = follows ? await moveHeads(ctx, repo, headRepo, [pull]) : [pull];
-    await judgePulls(ctx, repo, current);
+    await checkPulls(ctx, repo, current);
     return;
   }
   const stored = ctx.git.repository(repo.row);
@@ -161,8 +159,8 @@ async function followPush(
 const HEADS = "refs/heads/";
 
 /**
- * What a push asks for, in this order: names first; then bases, so that a pull request is found
- * merged before its branch is found deleted by the same push; then heads.
+ * Lists the tasks of a push, in this order: renames first; then bases, so that a manual merge is
+ * detected before the same push deletes the branch; then heads.
  */
 function listTasks(updates: readonly StoredUpdate[]): Task[] {
   const branches = updates
@@ -215,7 +213,7 @@ async function findConcerned(
   const ofBase = sql`${pulls.repoId} = ${repoId} and ${pulls.baseBranch} = task.value ->> 'branch'`;
   const ofHead = sql`
     ${pulls.headRepoId} = ${repoId} and ${pulls.headBranch} = task.value ->> 'branch'`;
-  const exists = (isWanted: SQL): SQL => sql`exists (select 1 from ${pulls} where ${isWanted})`;
+  const exists = (condition: SQL): SQL => sql`exists (select 1 from ${pulls} where ${condition})`;
   const found = await db
     .select({ at: sql<number>`task.key` })
     .from(sql`json_each(${JSON.stringify(rows)}) task`)
@@ -261,10 +259,10 @@ const isHead = (repoId: number, branch: string) =>
 const isOf = (repoId: number, branch: string) => or(isBase(repoId, branch), isHead(repoId, branch));
 
 /** The condition for open pull requests behind the one with the id `after`. */
-const isPage = (isWanted: SQL | undefined, after: number): SQL =>
-  allOf(isWanted, eq(pulls.isClosed, false), gt(pulls.issueId, after));
+const isPage = (condition: SQL | undefined, after: number): SQL =>
+  allOf(condition, eq(pulls.isClosed, false), gt(pulls.issueId, after));
 
-/** Where the step behind a page continues; undefined behind the last page. */
+/** The position at which the step after a page continues; undefined after the last page. */
 const next = (page: readonly PullContext[], { task }: SyncState): SyncState | undefined => {
   const last = page.at(-1);
   return last && page.length === PULLS_AT_ONCE ? { task, after: last.row.id } : undefined;
@@ -287,10 +285,10 @@ async function followBase(
 ): Promise<SyncState | undefined> {
   const { repo } = page[0] as PullContext;
   const tip = await readTip(ctx, repo, branch);
-  // A later push has its own event, which judges all of them.
+  // A later push has its own event, which checks all of them.
   if ((tip ?? null) !== update.after) return undefined;
   if (tip !== undefined) {
-    const done = await judgePulls(ctx, repo, page);
+    const done = await checkPulls(ctx, repo, page);
     const last = page[done - 1];
     return done < page.length && last ? { task: at.task, after: last.row.id } : next(page, at);
   }
@@ -315,8 +313,8 @@ async function followHead(
   const isDeleted = update.after === null;
   if (isDeleted && (await readTip(ctx, headRepo, branch)) === undefined) {
     for (const [repo, group] of byBase(page)) {
-      // Whoever merges by hand often deletes the branch at once.
-      if (repo.row.pullSettings.autodetectManualMerge) await judgeAll(ctx, repo, group);
+      // Users who merge by hand often delete the branch at once.
+      if (repo.row.pullSettings.autodetectManualMerge) await checkAll(ctx, repo, group);
       for (const pull of group) {
         budget.consume(1);
         await closeWithBranch(ctx, pull, branch);
@@ -327,15 +325,15 @@ async function followHead(
   for (const [repo, group] of byBase(page)) {
     budget.consume(4 * group.length);
     const moved = await moveHeads(ctx, repo, headRepo, group, update);
-    await judgeAll(ctx, repo, moved);
+    await checkAll(ctx, repo, moved);
   }
   return next(page, at);
 }
 
-async function judgeAll(
+async function checkAll(
   ctx: Ctx,
   repo: PullContext["repo"],
   all: readonly PullContext[],
 ): Promise<void> {
-  for (let from = 0; from < all.length;) from += await judgePulls(ctx, repo, all.slice(from));
+  for (let from = 0; from < all.length;) from += await checkPulls(ctx, repo, all.slice(from));
 }

@@ -29,7 +29,7 @@ const collaboratorPage = prepareAll(
     selectCollaboratorPage(db, repoId, isKnownTo(reader), slice),
 );
 
-/** What users of a repository are listed for. */
+/** The role for which users of a repository are listed. */
 type Role = "assignee" | "reviewer";
 
 /** Selects the ids of the users of a repository who may have a role. */
@@ -115,7 +115,7 @@ const eligibleSelf = prepare(
       .where(allOf(eq(users.id, userId), sql`${users.id} in ${eligibleIds(repo, role)}`)),
 );
 
-/** Who reads which users have a role in a repository. */
+/** The caller and the repository of a list of users with a role. */
 interface Reader {
   readonly principal: Principal;
   /**

@@ -50,12 +50,12 @@ export async function resolveReferences(
   const [accounts, memberTeams, knownIssues, repositoryRows] = await ctx.db.batch(
     named(ctx.db, {
       principal: principalOf(ctx.actor),
-      // As SQLite folds names.
+      // SQLite folds the case of names.
       names: JSON.stringify(names),
       memberId: (seesPublicOnly(ctx.actor) ? undefined : ctx.actor.user?.id) ?? null,
       hasIssueScope: hasScope(ctx.actor.scopes, "read:issue"),
-      issues: JSON.stringify(wantedIssues(home, found.issues)),
-      repositories: JSON.stringify(wantedRepositories(home, found.commits)),
+      issues: JSON.stringify(issueLookups(home, found.issues)),
+      repositories: JSON.stringify(repositoryNames(home, found.commits)),
     }),
   );
   const known = new Set(accounts.map(({ lowerName }) => lowerName));
@@ -82,7 +82,7 @@ export async function resolveReferences(
   };
 }
 
-/** What a text refers to: lists as JSON. */
+/** The names in a text to look up; lists as JSON. */
 interface Named {
   readonly principal: Principal;
   readonly names: string;
@@ -122,7 +122,7 @@ const repoOf = (
  * The position of each reference to an issue, with the lower-case names of its repository and its
  * number.
  */
-const wantedIssues = (home: RepoName | undefined, references: readonly IssueReference[]) =>
+const issueLookups = (home: RepoName | undefined, references: readonly IssueReference[]) =>
   references.flatMap((each, at) => {
     const repo = repoOf(each, home);
     return repo ? [[at, repo.owner.toLowerCase(), repo.name.toLowerCase(), each.index]] : [];
@@ -131,7 +131,7 @@ const wantedIssues = (home: RepoName | undefined, references: readonly IssueRefe
 /** Selects the issues that the caller may see, with the position of their reference. */
 function selectIssuesNamed(
   db: Database,
-  { principal, hasIssueScope, issues: wanted }: Params<Named>,
+  { principal, hasIssueScope, issues: lookups }: Params<Named>,
 ) {
   const isVisible = allOf(
     // A token without a scope for issues sees those of public repositories only.
@@ -143,18 +143,18 @@ function selectIssuesNamed(
   );
   return db
     .select({
-      at: sql<number>`wanted.value ->> 0`.as("wanted_at"),
+      at: sql<number>`lookup.value ->> 0`.as("reference_at"),
       isPull: sql`${issues.isPull}`.mapWith(issues.isPull).as("is_pull"),
     })
-    .from(sql`json_each(${wanted}) wanted`)
-    .innerJoin(users, sql`${users.lowerName} = wanted.value ->> 1`)
+    .from(sql`json_each(${lookups}) lookup`)
+    .innerJoin(users, sql`${users.lowerName} = lookup.value ->> 1`)
     .innerJoin(
       repositories,
-      sql`${repositories.ownerId} = ${users.id} and ${repositories.lowerName} = wanted.value ->> 2`,
+      sql`${repositories.ownerId} = ${users.id} and ${repositories.lowerName} = lookup.value ->> 2`,
     )
     .innerJoin(
       issues,
-      sql`${issues.repoId} = ${repositories.id} and ${issues.number} = wanted.value ->> 3`,
+      sql`${issues.repoId} = ${repositories.id} and ${issues.number} = lookup.value ->> 3`,
     )
     .where(isVisible);
 }
@@ -162,7 +162,7 @@ function selectIssuesNamed(
 /**
  * The lower-case names of the text's own repository, for its tracker, and of those of its commits.
  */
-function wantedRepositories(
+function repositoryNames(
   home: RepoName | undefined,
   references: readonly CommitReference[],
 ): string[][] {
@@ -171,8 +171,8 @@ function wantedRepositories(
     const repo = repoOf(each, home);
     if (repo && others.size < OTHER_REPOSITORIES_MAX) others.set(nameOf(repo), repo);
   }
-  const wanted = new Map([...others, ...(home ? [[nameOf(home), home] as const] : [])]);
-  return [...wanted.values()].map(({ owner, name }) => [owner.toLowerCase(), name.toLowerCase()]);
+  const lookups = new Map([...others, ...(home ? [[nameOf(home), home] as const] : [])]);
+  return [...lookups.values()].map(({ owner, name }) => [owner.toLowerCase(), name.toLowerCase()]);
 }
 
 /** Finds commits in the repositories whose code the caller may read. */

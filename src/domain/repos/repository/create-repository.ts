@@ -41,28 +41,28 @@ export interface NewRepository extends FirstContent {
 export async function createRepository(
   ctx: Ctx,
   creation: CreationContext,
-  wanted: NewRepository,
+  input: NewRepository,
 ): Promise<RepositoryContext> {
   const { owner, creator } = creation;
-  checkRepositoryName(wanted.name);
-  const defaultBranch = wanted.default_branch || ctx.config.defaultBranch;
+  checkRepositoryName(input.name);
+  const defaultBranch = input.default_branch || ctx.config.defaultBranch;
   checkBranchName(defaultBranch, "default_branch");
-  const isPrivate = wanted.private ?? false;
+  const isPrivate = input.private ?? false;
   refuseNarrowToken(ctx, isPrivate || owner.visibility !== "public");
 
-  const files = wanted.auto_init ? await makeFirstFiles(ctx, owner, wanted, wanted) : undefined;
+  const files = input.auto_init ? await makeFirstFiles(ctx, owner, input, input) : undefined;
   const objectName = crypto.randomUUID();
   const columns = {
     objectName,
     networkName: objectName,
-    name: wanted.name,
-    description: wanted.description ?? "",
+    name: input.name,
+    description: input.description ?? "",
     isPrivate,
-    isTemplate: wanted.template ?? false,
+    isTemplate: input.template ?? false,
     defaultBranch,
-    trustModel: wanted.trust_model || "default",
+    trustModel: input.trust_model || "default",
   };
-  const { issue_labels: labelTemplate = "" } = wanted;
+  const { issue_labels: labelTemplate = "" } = input;
   const repo = await insertRepository(ctx, creation, columns, {
     toMore: (created) =>
       labelTemplate === "" ? [] : [insertTemplateLabels(ctx, created, labelTemplate)],

@@ -1,6 +1,7 @@
 import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
 import { OWNER_PERMISSION, repositories } from "../../../db/schema/index.ts";
 import { toRepositoryPayload } from "../../../events/webhooks/payloads/repository-payload.ts";
@@ -24,26 +25,25 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
   // SECURITY: the stored event contains the webhook payload, built with the owner's permission as
   // for every hook, rather than the row, which has columns that are never sent to anybody.
   const where: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
-  const results = await ctx.db.batch([
-    ctx.db.delete(repositories).where(eq(repositories.id, row.id)),
-    recordIfChanged(ctx, {
+  const { completed } = await batch(ctx.db, {
+    deleted: ctx.db.delete(repositories).where(eq(repositories.id, row.id)),
+    event: recordIfChanged(ctx, {
       type: "repository.deleted",
       repoId: row.id,
       ownerId: owner.id,
       name: row.name,
       lastPayload: toRepositoryPayload({ repo: where, sender: ctx.actor.user, viewer }, "deleted"),
     }),
-    recordAuditIfChanged(ctx, {
+    audit: recordAuditIfChanged(ctx, {
       kind: "repository.deleted",
       ownerId: owner.id,
       repoId: row.id,
       target: `${owner.name}/${row.name}`,
     }),
     ...removalStep(ctx, row.id),
-  ]);
+  });
   // A trigger has recorded the discarded objects; if this message is lost, the schedule sends
   // another.
   ctx.defer(ctx.git.maintainLater(row));
-  const [lastOfRemains] = results[results.length - 1] as unknown as { repoId: number }[];
-  if (!lastOfRemains) ctx.defer(removeRemains(ctx, row.id));
+  if (completed.length === 0) ctx.defer(removeRemains(ctx, row.id));
 }

@@ -2,6 +2,7 @@ import { and, eq, sql, type AnyColumn, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import {
   repositories,
@@ -64,7 +65,7 @@ export interface RepositoryEdit extends Columns {
  * Changes a repository.
  *
  * Each setting is changed individually, so that two concurrent edits both take effect. Settings
- * that already have the wanted value are skipped and produce no event. Making a repository private
+ * that already have the input value are skipped and produce no event. Making a repository private
  * deletes the stars and watches of users who can no longer see it. Its forks become private or
  * public in the same batch; a fork itself keeps the visibility of its parent, whatever is sent, as
  * in Gitea.
@@ -77,12 +78,12 @@ export interface RepositoryEdit extends Columns {
 export async function editRepository(
   ctx: Ctx,
   repo: RepositoryContext,
-  wanted: RepositoryEdit,
+  input: RepositoryEdit,
   more: readonly BatchItem<"sqlite">[] = [],
 ): Promise<RepositoryContext> {
   const { row, owner } = repo;
   const related = await findRelated(ctx, repo);
-  const requested = row.parentId === null ? wanted : withoutVisibility(wanted);
+  const requested = row.parentId === null ? input : withoutVisibility(input);
   checkEdit(row, requested);
   await checkDefaultBranch(ctx, row, requested.defaultBranch);
   if (ctx.actor.scopes.isPublicOnly && requested.isPrivate) {
@@ -114,27 +115,26 @@ export async function editRepository(
   try {
     // Before the update, so that the returned row has its changes, and the counters already
     // reduced.
-    const before = [...deleteTogglesHidden(ctx, row, edit), ...more] as const;
-    const results: unknown[] = await ctx.db.batch([
-      ...before,
-      update,
-      ...redirects(ctx, row, edit),
-      record(ctx, {
+    const { updated } = await batch(ctx.db, {
+      before: [...deleteTogglesHidden(ctx, row, edit), ...more],
+      updated: update,
+      redirects: redirects(ctx, row, edit),
+      event: record(ctx, {
         type: "repository.edited",
         repoId: row.id,
         ownerId: owner.id,
         changed,
       }),
-      recordAudit(ctx, {
+      audit: recordAudit(ctx, {
         kind: "repository.edited",
         repoId: row.id,
         ownerId: owner.id,
         details: { changed },
       }),
-      ...visibilityAndNameEvents(ctx, row, edit),
-      ...(edit.isPrivate === undefined ? [] : forksFollow(ctx, { repoId: row.id })),
-    ]);
-    const [edited] = results[before.length] as Repository[];
+      events: visibilityAndNameEvents(ctx, row, edit),
+      forks: edit.isPrivate === undefined ? [] : forksFollow(ctx, { repoId: row.id }),
+    });
+    const [edited] = updated;
     if (!edited) throw notFound();
     await setHead(ctx, row, requested.defaultBranch);
     return { ...related, row: edited };
@@ -151,13 +151,13 @@ export async function editRepository(
 async function checkDefaultBranch(
   { git }: Ctx,
   repo: Repository,
-  wanted: string | undefined,
+  branch: string | undefined,
 ): Promise<void> {
-  if (wanted === undefined || wanted === repo.defaultBranch) return;
+  if (branch === undefined || branch === repo.defaultBranch) return;
   const state = await git.repository(repo).snapshot("none");
   const hasBranch = state.refs.some(({ name }) => name.startsWith("refs/heads/"));
-  if (hasBranch && !findRef({ state }, branchRef(wanted))) {
-    throw invalidField("default_branch", `must be a branch that exists, unlike ${wanted}`);
+  if (hasBranch && !findRef({ state }, branchRef(branch))) {
+    throw invalidField("default_branch", `must be a branch that exists, unlike ${branch}`);
   }
 }
 

@@ -116,8 +116,8 @@ const repositoriesOfName = prepare((db, { caller, owner, name }: NamedParams) =>
  * Selects the repository that has a name, and the one that was renamed or transferred from it, or
  * whose owner was renamed.
  *
- * SECURITY: both in one query. A second query for a name that no repository has would tell, by its
- * time, which names hidden repositories have.
+ * SECURITY: both in one query. A second query only for unknown names would reveal the names of
+ * hidden repositories by its time.
  */
 export const selectRepositoriesOfName = (db: Database, caller: CallerArgument, named: Named) =>
   repositoriesOfName(db, { caller, ...toLower(named) });
@@ -163,26 +163,25 @@ const repositoriesNamedOrRelated = prepare(
 );
 
 function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQL {
-  const named = sql`
-    select ${repositories.id} as id, ${repositories.networkName} as network
+  const networkOfNamed = sql`(
+    select ${repositories.networkName}
     from ${users}
     join ${repositories} on ${repositories.ownerId} = ${users.id}
     where ${users.lowerName} = ${owner}
-      and ${repositories.lowerName} = ${name}`;
+      and ${repositories.lowerName} = ${name}
+  )`;
   const isRelative = allOf(
     eq(users.lowerName, relative.owner),
     relative.repo && eq(repositories.lowerName, relative.repo),
     sql`${repositories.networkName} <> ''`,
-    sql`${repositories.networkName} = (select network from named)`,
+    sql`${repositories.networkName} = ${networkOfNamed}`,
   );
   const related = sql`
     select ${repositories.id}
     from ${users}
     join ${repositories} on ${repositories.ownerId} = ${users.id}
     where ${isRelative}`;
-  return sql`${repositories.id} in (
-    with named as (${named}) ${idsOfName(owner, name)} union all ${related}
-  )`;
+  return sql`${repositories.id} in (${idsOfName(owner, name)} union all ${related})`;
 }
 
 /** Finds a repository by its id; undefined if the caller may not see it. */

@@ -2,16 +2,16 @@ import { seesAccount } from "../../../auth/access/accounts.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { selectTransfer, selectTransferTeams } from "../../../auth/access/transfers.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import type { PendingTransfer } from "../../../shapes/repos/repo-transfer.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
 /**
- * Finds the pending transfer of a repository, as far as the caller may know of it; undefined if
- * there is none.
+ * Finds the pending transfer of a repository; undefined if there is none, or the caller may not see
+ * it.
  *
- * SECURITY: a caller who sees the repository may not see the account that it is offered to.
- * Administrators of the repository and the recipient know both anyway. Teams are told to members of
- * the recipient only.
+ * SECURITY: a caller who sees the repository may not see the recipient's account. Administrators of
+ * the repository and the recipient know both anyway. Only members of the recipient see the teams.
  *
  * Cost: one query where a transfer is pending, else none.
  */
@@ -21,10 +21,11 @@ export async function findTransfer(
 ): Promise<PendingTransfer | undefined> {
   if (!repo.pendingTransferTo) return undefined;
   const { db, actor } = ctx;
-  const [[found], teams] = await db.batch([
-    selectTransfer(db, repo.row.id, actor.user?.id),
-    selectTransferTeams(db, repo.row.id),
-  ]);
+  const { transfers, teams } = await batch(db, {
+    transfers: selectTransfer(db, repo.row.id, actor.user?.id),
+    teams: selectTransferTeams(db, repo.row.id),
+  });
+  const [found] = transfers;
   if (!found) return undefined;
   const { transfer: row, doer, recipient, isInRecipient } = found;
   const isParty = repo.pendingTransferTo === "caller" || isAllowed(repo, { mode: "admin" });

@@ -53,12 +53,12 @@ function makeReadme(name: string, description: string, template = ""): string {
 
 async function makeGitignore(list: string): Promise<string> {
   const names = list.split(",").map((name) => name.trim());
-  const wanted = new Set(names.filter((name) => name !== ""));
-  if (wanted.size > GITIGNORES_MAX) {
+  const requested = new Set(names.filter((name) => name !== ""));
+  if (requested.size > GITIGNORES_MAX) {
     throw invalid(`a .gitignore is made of ${GITIGNORES_MAX} templates at most`);
   }
   let text = "";
-  for (const name of wanted) {
+  for (const name of requested) {
     const template = await findGitignore(name);
     if (!template) throw invalid(`gitignore template does not exist: ${name}`);
     text += `# ---> ${template.name}\n${template.text}\n`;

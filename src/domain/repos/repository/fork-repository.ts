@@ -34,11 +34,11 @@ export async function forkRepository(
   ctx: Ctx,
   source: RepositoryContext,
   creation: CreationContext,
-  wantedName: string | undefined,
+  newName: string | undefined,
 ): Promise<RepositoryContext> {
   const { row } = source;
   const { owner, creator } = creation;
-  const name = wantedName || row.name;
+  const name = newName || row.name;
   checkRepositoryName(name);
   if (owner.id === row.ownerId) {
     throw conflict("a repository can't be forked into the account that owns it");

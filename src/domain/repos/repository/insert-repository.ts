@@ -89,7 +89,7 @@ export const unitsOfProject = ({
   readonly takesPulls: boolean;
 }) => ({ hasIssues: tracksIssues, hasPullRequests: takesPulls });
 
-/** What a new repository has besides its columns. */
+/** The parts of a new repository besides its columns. */
 interface Beginnings {
   /**
    * The repository of which it is a fork. Who sees the fork is then read of it, whatever

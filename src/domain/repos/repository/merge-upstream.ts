@@ -25,7 +25,7 @@ import { updateRefs } from "../../code/git/update-refs.ts";
 import { takeObjects } from "../../code/lfs/take-objects.ts";
 import { findParent } from "./find-repository.ts";
 
-/** How a branch of a fork was brought up to date. */
+/** How a branch of a fork was updated. */
 export type UpstreamMerge = "up-to-date" | "fast-forward" | "merge";
 
 /** Maximum number of small files that are searched for LFS pointers. */

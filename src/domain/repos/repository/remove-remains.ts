@@ -2,6 +2,7 @@ import { asc, eq, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import {
   attachments,
@@ -49,7 +50,7 @@ const REQUEST_STEPS_MAX = 20;
 const SCHEDULE_STEPS_MAX = 100;
 const SCHEDULE_REPOSITORIES_MAX = 20;
 
-/** What belongs to an issue, comments after what belongs to them. */
+/** Tables with rows of issues; rows of comments go before the comments. */
 const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
   [reactions, reactions.issueId],
   [contentVersions, contentVersions.issueId],
@@ -75,8 +76,8 @@ const OF_ISSUES: readonly [SQLiteTable, SQLiteColumn][] = [
 ];
 
 /**
- * What belongs to a repository, and can go once no issue refers to it; each when what precedes it
- * is gone.
+ * Tables with rows of a repository, which are deleted once no issue refers to them; each after the
+ * tables before it.
  */
 const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [notifications, notifications.repoId],
@@ -91,12 +92,12 @@ const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
 ];
 
 /**
- * The statements of one step of the removal of what a deleted repository leaves: rows of its first
- * issues, the issues that have none any more, and at the end the rest. Safe to repeat, and in the
- * batch that deletes the repository.
+ * The statements, by name, of one step that removes the remaining rows of a deleted repository:
+ * rows of its first issues, issues without rows, and finally the rest. Safe to repeat, and in the
+ * batch that deletes the repository. `completed` returns a row with the last step.
  */
 export function removalStep({ db }: Ctx, repoId: number, size: StepSize = STEP) {
-  // SECURITY: rows of a repository that exists stay, whoever calls this.
+  // SECURITY: rows of a repository that exists stay.
   const isGone = sql`not exists (select 1 from ${repositories} where id = ${repoId})`;
   const first = sql`(
     select id
@@ -119,21 +120,22 @@ export function removalStep({ db }: Ctx, repoId: number, size: StepSize = STEP) 
   const isEmpty = OF_REPOSITORIES.map(
     ([table, column]) => sql`not exists (select 1 from ${table} where ${isOfThis(column)})`,
   );
-  return [
-    ...OF_ISSUES.map(([table, column]) => some(table, sql`${column} in ${first}`)),
-    db.delete(issues).where(allOf(sql`${issues.id} in ${first}`, ...hasNone)),
-    ...OF_REPOSITORIES.map(([table, column], at) =>
+  return {
+    ofIssues: OF_ISSUES.map(([table, column]) => some(table, sql`${column} in ${first}`)),
+    issues: db.delete(issues).where(allOf(sql`${issues.id} in ${first}`, ...hasNone)),
+    ofRepository: OF_REPOSITORIES.map(([table, column], at) =>
       some(table, allOf(isOfThis(column), isWithoutIssues, isGone, ...isEmpty.slice(0, at))),
     ),
-    db
+    completed: db
       .delete(repositoryRemains)
       .where(allOf(isOfThis(repositoryRemains.repoId), isWithoutIssues, ...isEmpty))
       .returning(),
-  ] as const;
+  };
 }
 
 /**
- * Removes what a deleted repository leaves, as far as the steps go; the schedule continues.
+ * Removes the remaining rows of a deleted repository, in at most `steps` steps; the schedule
+ * continues.
  *
  * @returns The number of steps that are left.
  */
@@ -148,9 +150,11 @@ export async function removeRemains(
     .from(repositoryRemains)
     .where(eq(repositoryRemains.repoId, repoId));
   for (let left = steps; left > 0; left--) {
-    const results = await ctx.db.batch([isLeft, ...removalStep(ctx, repoId, size)]);
-    const [found] = results;
-    if (found.length === 0) return left;
+    const { remaining } = await batch(ctx.db, {
+      remaining: isLeft,
+      ...removalStep(ctx, repoId, size),
+    });
+    if (remaining.length === 0) return left;
   }
   return 0;
 }

@@ -30,7 +30,7 @@ export interface SearchText {
 /** A word of a query; all texts are in lower case where they are compared with names. */
 interface Word {
   readonly text: string;
-  /** What comes before and after its slash. */
+  /** The parts before and after its slash. */
   readonly slashed: { readonly owner: string; readonly name: string } | undefined;
   /**
    * The full-text queries for it, and for it among what the caller sees without a grant, if it is
@@ -138,6 +138,7 @@ const among = (ids: SQL, condition: SQL): SQL => sql`
 function byWord({ indexed, beginning }: Params<Word>, visibilities: readonly string[]): SQL {
   if (!indexed) return beginning ? byBeginning(beginning, visibilities) : NONE;
   if (visibilities.length === 0) return NONE;
+  // Text, as in `matchesWord`: Drizzle has no full-text tables.
   return sql`
     select rowid as id
     from repositories_search
@@ -218,6 +219,7 @@ function matchesWord({ text, slashed, indexed, isDescriptionSearched }: Params<W
   }
   const hasName = sql`instr(${repositories.lowerName}, ${text})`;
   if (!isDescriptionSearched) return hasName;
+  // Drizzle has no full-text tables: `rowid` and `match` are known to SQLite alone.
   return indexed
     ? sql`exists (
       select 1

@@ -110,8 +110,8 @@ const orderOf = (query: QuerySql): SQL[] =>
 
 function filters(query: QuerySql): SQL[] {
   const list: SQL[] = [];
-  const only = (column: SQL, wanted: boolean | undefined) => {
-    if (wanted !== undefined) list.push(sql`${column} = ${wanted ? 1 : 0}`);
+  const only = (column: SQL, value: boolean | undefined) => {
+    if (value !== undefined) list.push(sql`${column} = ${value ? 1 : 0}`);
   };
   only(sql`${repositories.isPrivate}`, query.isPrivate);
   only(sql`${repositories.isTemplate}`, query.isTemplate);

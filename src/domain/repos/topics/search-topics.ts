@@ -1,6 +1,7 @@
 import { and, asc, desc, gt, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { quotePhrase } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
@@ -29,15 +30,15 @@ export async function searchTopics(
   // The full-text index reads a query only up to its first NUL.
   if (word.includes("\0")) return { items: [], total: 0 };
   const search = toSearch(word);
-  const [items, [counted]] = await db.batch([
-    topicsFound(db, { search, size, offset }),
-    topicCount(db, { search }),
-  ]);
-  return { items, total: counted?.total ?? 0 };
+  const { items, counted } = await batch(db, {
+    items: topicsFound(db, { search, size, offset }),
+    counted: topicCount(db, { search }),
+  });
+  return { items, total: counted[0]?.total ?? 0 };
 }
 
 /**
- * What topics are searched by: an interval that they are in, or a phrase of the full-text index.
+ * A search for topics: an interval of names, or a phrase of the full-text index.
  */
 type Search = { readonly from: string; readonly to: string } | { readonly phrase: string };
 
@@ -56,6 +57,7 @@ const isFound = ({ search }: Params<Found>) =>
   and(gt(topics.repoCount, sql`0`), search && matches(search));
 
 function matches(search: Params<Search>): SQL {
+  // The index is named in text: Drizzle has no full-text tables.
   return "from" in search
     ? sql`${topics.id} in (
         select id

@@ -19,8 +19,8 @@ export async function setTopics(
   repo: RepositoryContext,
   names: readonly string[],
 ): Promise<void> {
-  const wanted = readTopicNames(names);
-  await change(ctx, repo, wanted, sql`not in ${idsOf(wanted)}`);
+  const topicNames = readTopicNames(names);
+  await change(ctx, repo, topicNames, sql`not in ${idsOf(topicNames)}`);
 }
 
 /**
@@ -30,16 +30,16 @@ export async function setTopics(
  * topics; `not_found` for an empty name.
  */
 export async function addTopic(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
-  const [wanted] = readTopicNames([name]);
-  if (wanted === undefined) throw notFound();
-  await change(ctx, repo, [wanted], sql`in (select 1 where 0)`);
+  const [topic] = readTopicNames([name]);
+  if (topic === undefined) throw notFound();
+  await change(ctx, repo, [topic], sql`in (select 1 where 0)`);
 }
 
 /** @throws Failure `not_found` if the repository does not have the topic. */
 export async function removeTopic(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
-  const [wanted] = readTopicNames([name]);
-  if (wanted === undefined || !repo.row.topics.includes(wanted)) throw notFound();
-  await change(ctx, repo, [], sql`in ${idsOf([wanted])}`);
+  const [topic] = readTopicNames([name]);
+  if (topic === undefined || !repo.row.topics.includes(topic)) throw notFound();
+  await change(ctx, repo, [], sql`in ${idsOf([topic])}`);
 }
 
 /**

@@ -14,11 +14,11 @@ const NAME = /^[a-z0-9][-.a-z0-9]{0,34}$/;
  */
 export function readTopicNames(names: readonly string[]): string[] {
   const tidy = names.map((name) => name.trim().toLowerCase()).filter((name) => name !== "");
-  const wanted = [...new Set(tidy)].toSorted();
-  if (wanted.length > TOPICS_MAX) throw tooMany(wanted);
-  const wrong = wanted.filter((name) => !NAME.test(name));
+  const unique = [...new Set(tidy)].toSorted();
+  if (unique.length > TOPICS_MAX) throw tooMany(unique);
+  const wrong = unique.filter((name) => !NAME.test(name));
   if (wrong.length > 0) throw refusal("Topic names are invalid", wrong);
-  return wanted;
+  return unique;
 }
 
 export const tooMany = (names: readonly string[]): Failure =>

@@ -10,6 +10,7 @@ import {
 import { insertWatchesOfNewOwner } from "../../../auth/access/team-changes.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import {
@@ -24,18 +25,14 @@ import {
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, invalid, notFound, type Failure } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import {
-  selectRepositories,
-  toRepositoryContext,
-  type RepositoryRow,
-} from "../repository/find-repository.ts";
+import { selectRepositories, toRepositoryContext } from "../repository/find-repository.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { detachLabels } from "../labels/detach-labels.ts";
 import { forksFollow, isForkPrivate } from "../../people/visibility/fork-visibility.ts";
 import { deleteOutsiderToggles } from "../repository/outsider-toggles.ts";
 import { limitReached, withinLimit } from "../repository/repository-limit.ts";
 
-/** Where a repository goes, and by which right. */
+/** The new owner of a repository, and the permission by which it moves. */
 export interface Move {
   readonly newOwner: User;
   /** Teams of the new owner that are to reach it; others are ignored. */
@@ -50,17 +47,16 @@ export interface Move {
  * organization that it leaves on its issues, and the event. Many such labels go with the
  * consequences of the event.
  *
- * Where new repositories are watched automatically, who transferred it and the new owner's teams
- * watch it.
+ * If new repositories are watched automatically, the user who transferred it and the new owner's
+ * teams watch it.
  *
  * Its forks become private or public with it.
  *
  * Git data, large files, keys and webhooks belong to the repository by its id, and stay where they
  * are.
  *
- * That the repository is still its owner's, that the transfer is still pending or none is, and that
- * the new owner has room for it are conditions of the update itself: of two concurrent moves, one
- * wins.
+ * The update itself checks the present owner, the pending transfer, and the limit of the new owner:
+ * of two concurrent moves, one wins.
  *
  * SECURITY: a fork must not become visible to more people than its parent; it becomes private
  * instead.
@@ -99,13 +95,15 @@ export async function moveRepository(
   } as const;
   const entry = { kind: "repository.transferred", repoId: row.id, details: names } as const;
   try {
-    const results = await db.batch([
+    const { found } = await batch(db, {
       update,
-      recordIfChanged(ctx, { ...event, ownerId: newOwner.id }, row),
+      event: recordIfChanged(ctx, { ...event, ownerId: newOwner.id }, row),
       // One for each side.
-      recordAuditIfChanged(ctx, { ...entry, ownerId: owner.id }),
-      recordAuditIfChanged(ctx, { ...entry, ownerId: newOwner.id }),
-      db
+      audits: [
+        recordAuditIfChanged(ctx, { ...entry, ownerId: owner.id }),
+        recordAuditIfChanged(ctx, { ...entry, ownerId: newOwner.id }),
+      ],
+      formerRedirect: db
         .delete(repositoryRedirects)
         .where(
           and(
@@ -113,7 +111,7 @@ export async function moveRepository(
             sql`${repositoryRedirects.lowerName} = ${currentName}`,
           ),
         ),
-      insertSelect(
+      redirect: insertSelect(
         db,
         repositoryRedirects,
         { ownerId: owner.id, lowerName: repositories.lowerName, repoId: row.id },
@@ -122,9 +120,9 @@ export async function moveRepository(
         target: [repositoryRedirects.ownerId, repositoryRedirects.lowerName],
         set: { repoId: row.id },
       }),
-      deleteTransfer(db, row.id),
-      ...moveGrants(db, row.id, newOwner.id, teamIds),
-      insertSelect(
+      transfer: deleteTransfer(db, row.id),
+      grants: moveGrants(db, row.id, newOwner.id, teamIds),
+      watch: insertSelect(
         db,
         watches,
         {
@@ -135,16 +133,16 @@ export async function moveRepository(
         },
         sql`from ${repositories} where ${isThis} and ${ctx.config.isAutoWatchOn}`,
       ).onConflictDoNothing(),
-      insertWatchesOfNewOwner(db, row.id, newOwner.id, {
+      ownerWatches: insertWatchesOfNewOwner(db, row.id, newOwner.id, {
         now,
         isOn: sql`${ctx.config.isAutoWatchOn}`,
       }),
-      ...deleteStrandedToggles(ctx, row, newOwner),
-      ...forksFollow(ctx, { repoId: row.id }),
-      ...(owner.kind === "organization" ? detachLabels(ctx, row.id, owner.id) : []),
-      selectRepositories(db, callerSql(actor)).where(isThis),
-    ]);
-    const [moved] = results.at(-1) as RepositoryRow[];
+      toggles: deleteStrandedToggles(ctx, row, newOwner),
+      forks: forksFollow(ctx, { repoId: row.id }),
+      labels: owner.kind === "organization" ? detachLabels(ctx, row.id, owner.id) : [],
+      found: selectRepositories(db, callerSql(actor)).where(isThis),
+    });
+    const [moved] = found;
     if (!moved) throw notFound();
     return toRepositoryContext(actor, moved);
   } catch (error) {

@@ -22,7 +22,7 @@ import { alreadyOffered, moveRepository, nameTaken } from "./move-repository.ts"
 /** Teams that one transfer may name. */
 export const TRANSFER_TEAMS_MAX = 100;
 
-/** What a transfer led to. */
+/** The outcome of a transfer. */
 export interface StartedTransfer {
   readonly repo: RepositoryContext;
   /** Whether the recipient has yet to accept. */

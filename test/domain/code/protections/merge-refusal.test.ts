@@ -103,7 +103,7 @@ describe("findMergeRefusal", () => {
     expect(await refusalFor(writer, repo, pull)).toBe("Does not have enough approvals");
   });
 
-  it("is blocked by official rejections and requests only, where the rule says so", async () => {
+  it("is blocked by official rejections and requests only, if the rule requires it", async () => {
     const { writer, repo, pull } = await makeWorld({
       blockOnRejectedReviews: true,
       blockOnOfficialReviewRequests: true,

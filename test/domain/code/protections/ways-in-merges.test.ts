@@ -39,7 +39,7 @@ const MIRRORS = caseCount(4, 8);
 
 /**
  * Makes a pull request of one of the commits, and gives every rule for its base a list of those who
- * merge, who are all that a rule asks of a merge besides what it says of files and signatures.
+ * merge: besides files and signatures, a rule checks only these users.
  *
  * @param more Further settings of these rules.
  */
@@ -62,7 +62,7 @@ async function makeRuledPull(world: World, more: Partial<ProtectionSettings> = {
     headBranch: "topic",
     baseBranch: branch,
     mergeBaseOid: commits.base,
-    judgedBaseOid: commits.base,
+    checkedBaseOid: commits.base,
   });
   await storeRefs(repo, [{ ref: `refs/pull/${pull.number}/head`, oid: forward }], commits.pack);
   const applied = world.appliedTo(branch);
@@ -157,7 +157,7 @@ async function makeOther(branches: readonly string[]): Promise<GitRemote> {
 
 describe("generated rules and a mirror", { timeout: 120_000 }, () => {
   // The remote decides what a mirror is: a rule would only keep it from being one. As in Gitea.
-  it("bind nobody but people: a synchronization moves, creates and deletes whatever they protect", async () => {
+  it("bind people only: a synchronization moves, creates and deletes what they protect", async () => {
     const refusals: (string | undefined)[] = [];
     const remotes = [await makeOther(["main", "new/1"]), await makeOther([...BRANCHES, "new/1"])];
     for (let seed = 1; seed <= MIRRORS; seed++) {

@@ -184,7 +184,7 @@ describe("advanceImport", () => {
     const counts = { changed_files: files, additions, deletions };
     const isCounted = async () =>
       (await db.select().from(pulls).where(eq(pulls.repoId, repo.id)).orderBy(pulls.issueId)).map(
-        ({ judgedHeadOid, headOid, changedFiles }) => judgedHeadOid === headOid && changedFiles,
+        ({ checkedHeadOid, headOid, changedFiles }) => checkedHeadOid === headOid && changedFiles,
       );
     expect(await isCounted()).toEqual([false, false]);
     expect(await read(21)).toMatchObject({ state: "closed", merged: false, ...counts });

@@ -140,7 +140,7 @@ describe("the owners of code", () => {
     expect(await askedFor(body)).toEqual([["request_review", other.id, 0]]);
   });
 
-  // SECURITY: a request tells of the pull request, its title and its repository.
+  // SECURITY: a request reveals the pull request, its title and its repository.
   it("are asked only as far as they may read the pull request", async () => {
     const [owner, reader, stranger] = [await make.user(), await make.user(), await make.user()];
     const { repo, open } = await makeOwned(

@@ -54,7 +54,7 @@ async function makeReviewed() {
   const files = { CODEOWNERS: `.* @${codeOwner.name}\n` };
   const base = history.commit({ files });
   const head = history.commit({ files: { ...files, f: "one\ntwo\n" }, parents: [base] });
-  const pull = await makePull(repo, { headOid: head, mergeBaseOid: base, judgedBaseOid: base });
+  const pull = await makePull(repo, { headOid: head, mergeBaseOid: base, checkedBaseOid: base });
   const refs = [
     { ref: "refs/heads/main", oid: base },
     { ref: "refs/heads/topic", oid: head },
@@ -76,7 +76,7 @@ describe(
   "what follows for reviews, if any call fails or the Worker dies at it",
   { timeout: 600_000 },
   () => {
-    it("of a push: it is marked, dismissed and told once, and comments move once", async () => {
+    it("of a push: it is marked, dismissed and announced once, and comments move once", async () => {
       const calls = await failCalls(async (fault) => {
         const { repo, pull, push } = await makeReviewed();
         const review = await makeReview(pull);
@@ -96,8 +96,8 @@ describe(
         });
         expect(await reviewsOf(pull)).toMatchObject([{ isStale: true, isDismissed: true }]);
         expect(await entriesOf(pull, "dismiss_review")).toHaveLength(1);
-        const told = (await eventsOf(repo)).map(({ type }) => type);
-        expect(told.filter((type) => type === "review.dismissed")).toHaveLength(1);
+        const recorded = (await eventsOf(repo)).map(({ type }) => type);
+        expect(recorded.filter((type) => type === "review.dismissed")).toHaveLength(1);
         const comments = await db
           .select()
           .from(codeComments)
@@ -125,8 +125,8 @@ describe(
           { state: "request_review", reviewerId: codeOwner.id },
         ]);
         expect(await entriesOf(pull, "review_request")).toHaveLength(1);
-        const told = (await eventsOf(repo)).map(({ type }) => type);
-        expect(told.filter((type) => type === "pull.review_requested")).toHaveLength(1);
+        const recorded = (await eventsOf(repo)).map(({ type }) => type);
+        expect(recorded.filter((type) => type === "pull.review_requested")).toHaveLength(1);
         return faults;
       });
       expect(calls).toBeGreaterThan(5);

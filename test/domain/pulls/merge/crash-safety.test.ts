@@ -22,14 +22,14 @@ async function settle({ repo, pull, baseOid }: ReadyPull) {
     .select({ kind: timelineEntries.kind })
     .from(timelineEntries)
     .where(eq(timelineEntries.issueId, pull.id));
-  const told = (await eventsOf(repo)).slice(1).map(({ type }) => type);
+  const recorded = (await eventsOf(repo)).slice(1).map(({ type }) => type);
   return {
     isMoved: baseNow !== baseOid,
     mergeCommitOid: row?.mergeCommitOid,
     baseNow,
     isClosed: [row?.isClosed, issue?.isClosed],
     entries: entries.map(({ kind }) => kind),
-    told,
+    recorded,
   };
 }
 
@@ -49,15 +49,16 @@ describe("a merge", { timeout: 180_000 }, () => {
         const ready = await makeReadyPull();
         const faults = failing(fault);
         const answer = await serveFailing(requestOf(ready, style), faults.bindings);
-        const { isMoved, mergeCommitOid, baseNow, isClosed, entries, told } = await settle(ready);
-        // What the caller is told of is made; what an answer was lost of may.
+        const { isMoved, mergeCommitOid, baseNow, isClosed, entries, recorded } =
+          await settle(ready);
+        // A confirmed merge is made; one whose response was lost may be.
         expect(isMoved || answer?.status !== 200).toBe(true);
-        expect({ isMoved, mergeCommitOid, isClosed, entries, told }).toEqual({
+        expect({ isMoved, mergeCommitOid, isClosed, entries, recorded }).toEqual({
           isMoved,
           mergeCommitOid: isMoved ? baseNow : "",
           isClosed: [isMoved, isMoved],
           entries: isMoved ? ["merge_pull"] : [],
-          told: isMoved ? ["repository.pushed", "pull.merged"] : [],
+          recorded: isMoved ? ["repository.pushed", "pull.merged"] : [],
         });
         outcomes.add(isMoved);
         return faults;

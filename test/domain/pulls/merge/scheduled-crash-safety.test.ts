@@ -22,7 +22,7 @@ const SETTINGS = { ROOT_URL: "https://forge.example" };
 const draw = (bindings: Partial<Env> | undefined, now: number) =>
   drawConsequences(bindings, now, [runScheduledMerges, cleanUpMerged]);
 
-/** Lets the jobs of later days run, and tells what became of a pull request. */
+/** Runs the jobs of later days, and returns the state of a pull request. */
 async function settle({ repo, pull, baseOid }: ReadyPull) {
   const later = Date.now() + DAY_MS;
   await maintainRepository(systemCtx({}, later), repo);
@@ -34,17 +34,17 @@ async function settle({ repo, pull, baseOid }: ReadyPull) {
     .select({ kind: timelineEntries.kind })
     .from(timelineEntries)
     .where(eq(timelineEntries.issueId, pull.id));
-  const told = (await eventsOf(repo)).map(({ type }) => type);
+  const recorded = (await eventsOf(repo)).map(({ type }) => type);
   return {
     isMoved: refs.find(({ name }) => name === "refs/heads/main")?.oid !== baseOid,
     isMerged: row?.mergedAt !== null,
     hasBranch: names.includes("refs/heads/topic"),
     merges: entries.filter(({ kind }) => kind === "merge_pull").length,
-    told: told.filter((type) => type === "pull.merged").length,
+    recorded: recorded.filter((type) => type === "pull.merged").length,
   };
 }
 
-const DONE = { isMoved: true, isMerged: true, hasBranch: false, merges: 1, told: 1 };
+const DONE = { isMoved: true, isMerged: true, hasBranch: false, merges: 1, recorded: 1 };
 
 describe("a merge, if any call fails or the Worker dies at it", { timeout: 600_000 }, () => {
   it("that was scheduled is made once, and its branch is deleted", async () => {

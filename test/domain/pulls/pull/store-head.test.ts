@@ -95,7 +95,7 @@ describe("the head of a pull request", () => {
     expect(await db.select().from(pulls).where(eq(pulls.issueId, body.id))).toEqual([]);
     const left = eq(timelineEntries.issueId, body.id);
     expect(await db.select().from(timelineEntries).where(left)).toEqual([]);
-    const told = await db.select().from(events).where(eq(events.repoId, repo.id));
-    expect(told.map(({ type }) => type)).toContain("issue.deleted");
+    const recorded = await db.select().from(events).where(eq(events.repoId, repo.id));
+    expect(recorded.map(({ type }) => type)).toContain("issue.deleted");
   });
 });

@@ -29,8 +29,8 @@ async function makeFollowed() {
   const pull = await makePull(repo, {
     headOid: head,
     mergeBaseOid: base,
-    judgedBaseOid: base,
-    judgedHeadOid: head,
+    checkedBaseOid: base,
+    checkedHeadOid: head,
   });
   const refs = [
     { ref: "refs/heads/main", oid: base },

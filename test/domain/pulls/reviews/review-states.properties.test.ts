@@ -107,7 +107,7 @@ describe("the states of reviews", () => {
     const model = new Model();
     const numbers = randomNumbers(seed);
     const below = (max: number): number => numbers.next().value % max;
-    const told: string[] = [];
+    const steps: string[] = [];
     for (let step = 0; step < STEPS; step++) {
       const by = below(2);
       const as = reviewers[by] as TestUser;
@@ -117,27 +117,27 @@ describe("the states of reviews", () => {
       const kind = below(6);
       if (kind <= 1) {
         const event = EVENTS[below(EVENTS.length)] as (typeof EVENTS)[number];
-        told.push(`${by} ${event}`);
+        steps.push(`${by} ${event}`);
         await call("POST", `${path}/reviews`, { as, json: { event, body: "text" } });
         model.review(by, STATES[event]);
       } else if (kind === 2) {
-        told.push(`ask ${by}`);
+        steps.push(`ask ${by}`);
         const json = { reviewers: [as.name] };
         await call("POST", `${path}/requested_reviewers`, { as: owner, json });
         model.request(by);
       } else if (kind === 3) {
-        told.push(`take back ${by}`);
+        steps.push(`take back ${by}`);
         const json = { reviewers: [as.name] };
         await call("DELETE", `${path}/requested_reviewers`, { as: owner, json });
         model.takeBack(by);
       } else if (one && kind === 4) {
         const isDismissed = below(3) > 0;
-        told.push(`${isDismissed ? "dismiss" : "undismiss"} ${at}`);
+        steps.push(`${isDismissed ? "dismiss" : "undismiss"} ${at}`);
         const verb = isDismissed ? "dismissals" : "undismissals";
         await call("POST", `${path}/reviews/${one.id}/${verb}`, { as: owner, json: {} });
         model.dismiss(at, isDismissed);
       } else if (one) {
-        told.push(`delete ${at}`);
+        steps.push(`delete ${at}`);
         const author = reviewers.find(({ id }) => id === one.reviewerId) as TestUser;
         await call("DELETE", `${path}/reviews/${one.id}`, { as: author });
         model.remove(at);
@@ -148,7 +148,7 @@ describe("the states of reviews", () => {
         isOfficial,
         isDismissed,
       }));
-      expect(found, told.join(", ")).toEqual(model.list);
+      expect(found, steps.join(", ")).toEqual(model.list);
     }
   });
 });

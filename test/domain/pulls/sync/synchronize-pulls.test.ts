@@ -55,7 +55,7 @@ async function open(as: TestUser, repo: TestRepo, head: string, into = "main"): 
   const json = { title: "Topic", head, base: into };
   const { status, body } = await call("POST", pathOf(repo), { as, json });
   expect(status).toBe(201);
-  // What tells of the opening itself.
+  // The entries of the opening itself.
   await db.delete(timelineEntries).where(eq(timelineEntries.issueId, body.id as number));
   return body.number as number;
 }
@@ -136,7 +136,7 @@ const timelineOf = async (repo: TestRepo, number: number) => {
   }));
 };
 
-const toldOf = async (repo: TestRepo) =>
+const recordedOf = async (repo: TestRepo) =>
   (
     await db.select().from(events).where(eq(events.repoId, repo.id)).orderBy(asc(events.id))
   ).flatMap(({ type, payload, actorId }) =>
@@ -146,7 +146,7 @@ const toldOf = async (repo: TestRepo) =>
   );
 
 /** Tells every event of the repository once more. */
-const tellAgain = async ({ id }: TestRepo): Promise<void> => {
+const redeliver = async ({ id }: TestRepo): Promise<void> => {
   await db
     .update(events)
     .set({ consequencesAt: 1, consequenceProgress: null })
@@ -155,17 +155,17 @@ const tellAgain = async ({ id }: TestRepo): Promise<void> => {
 };
 
 describe("the head of a pull request", () => {
-  it("follows its branch, and a push is told once", async () => {
+  it("follows its branch, and a push is announced once", async () => {
     const { owner, repo, number } = await makeWorld();
     await move(owner, repo, [{ ref: TOPIC, old: one, new: two }]);
     await drawConsequences();
-    await tellAgain(repo);
+    await redeliver(repo);
 
     const { pulls: pull } = await pullOf(repo, number);
     expect(pull).toMatchObject({
       headOid: two,
-      judgedHeadOid: two,
-      judgedBaseOid: base,
+      checkedHeadOid: two,
+      checkedBaseOid: base,
       mergeState: "mergeable",
       aheadCount: 2,
     });
@@ -177,7 +177,7 @@ describe("the head of a pull request", () => {
         posterId: owner.id,
       },
     ]);
-    expect(await toldOf(repo)).toMatchObject([
+    expect(await recordedOf(repo)).toMatchObject([
       {
         type: "pull.synchronized",
         actorId: owner.id,
@@ -197,27 +197,27 @@ describe("the head of a pull request", () => {
     expect(await timelineOf(repo, number)).toMatchObject([
       { text: `{"is_force_push":true,"commit_ids":["${one}","${other}"]}` },
     ]);
-    expect(await toldOf(repo)).toMatchObject([{ isForced: true, commitCount: 1 }]);
+    expect(await recordedOf(repo)).toMatchObject([{ isForced: true, commitCount: 1 }]);
   });
 
-  it("is told of each push as by who made it, in order or not", async () => {
+  it("records each push with its own author, in order or not", async () => {
     const { owner, repo, number } = await makeWorld();
     const writer = await make.user();
     await make.collaborator(repo, writer, 2);
     await move(owner, repo, [{ ref: TOPIC, old: one, new: two }]);
     await move(writer, repo, [{ ref: TOPIC, old: two, new: three }]);
     await drawConsequences();
-    expect(await toldOf(repo)).toMatchObject([
+    expect(await recordedOf(repo)).toMatchObject([
       { actorId: owner.id, before: one, after: two },
       { actorId: writer.id, before: two, after: three },
     ]);
     expect((await pullOf(repo, number)).pulls).toMatchObject({
       headOid: three,
-      judgedHeadOid: three,
-      judgedBaseOid: base,
+      checkedHeadOid: three,
+      checkedBaseOid: base,
     });
-    await tellAgain(repo);
-    expect(await toldOf(repo)).toHaveLength(2);
+    await redeliver(repo);
+    expect(await recordedOf(repo)).toHaveLength(2);
   });
 
   it("follows the branch of a fork, and no byte is copied", async () => {
@@ -254,8 +254,8 @@ describe("the head of a pull request", () => {
     await drawConsequences();
     expect((await pullOf(repo, number)).pulls).toMatchObject({
       headOid: after.tip,
-      judgedHeadOid: after.tip,
-      judgedBaseOid: base,
+      checkedHeadOid: after.tip,
+      checkedBaseOid: base,
       mergeState: "mergeable",
     });
     expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(after.tip);
@@ -302,7 +302,7 @@ describe("the head of a pull request", () => {
 });
 
 describe("the base of a pull request", () => {
-  it("moves, and its merge is judged and stored again", async () => {
+  it("moves, and its merge is checked and stored again", async () => {
     const { owner, repo, number } = await makeWorld();
     const mergeRef = `refs/pull/${number}/merge`;
     expect(await parentsOf(repo, mergeRef)).toEqual([base, one]);
@@ -311,11 +311,11 @@ describe("the base of a pull request", () => {
     const second = await refOf(repo, mergeRef);
     expect(await parentsOf(repo, mergeRef)).toEqual([next, one]);
     expect((await pullOf(repo, number)).pulls).toMatchObject({
-      judgedBaseOid: next,
+      checkedBaseOid: next,
       behindCount: 1,
       mergeState: "mergeable",
     });
-    await tellAgain(repo);
+    await redeliver(repo);
     expect(await refOf(repo, mergeRef)).toBe(second);
 
     await move(owner, repo, [{ ref: MAIN, old: next, new: clash }]);
@@ -325,7 +325,7 @@ describe("the base of a pull request", () => {
       conflictPaths: ["one"],
     });
     expect(await refOf(repo, mergeRef)).toBeUndefined();
-    expect(await toldOf(repo)).toEqual([]);
+    expect(await recordedOf(repo)).toEqual([]);
     await readAllObjects(repo);
   });
 
@@ -348,7 +348,7 @@ describe("the base of a pull request", () => {
       baseBranch: "trunk",
       headBranch: "work",
       isClosed: false,
-      judgedBaseOid: base,
+      checkedBaseOid: base,
     });
     expect((await pullOf(repo, closed)).pulls).toMatchObject({
       baseBranch: "work",
@@ -438,9 +438,9 @@ describe("the base of a pull request", () => {
 });
 
 describe("many pull requests of one base", () => {
-  it("are judged together: their calls do not grow with their number", async () => {
+  it("are checked together: their calls do not grow with their number", async () => {
     const { owner, repo } = await makeWorld();
-    const fields = { headOid: one, mergeBaseOid: base, judgedBaseOid: base };
+    const fields = { headOid: one, mergeBaseOid: base, checkedBaseOid: base };
     const numbers: number[] = [];
     for (let at = 0; at < 120; at++) {
       numbers.push((await makePull(repo, { ...fields, headBranch: `b${at}` })).number);
@@ -453,7 +453,7 @@ describe("many pull requests of one base", () => {
     const rows = await db.select().from(pulls).where(eq(pulls.repoId, repo.id));
     expect(rows).toHaveLength(121);
     for (const row of rows) {
-      expect(row).toMatchObject({ judgedBaseOid: next, mergeState: "mergeable", behindCount: 1 });
+      expect(row).toMatchObject({ checkedBaseOid: next, mergeState: "mergeable", behindCount: 1 });
     }
     const refs = await refsOf(repo);
     expect(refs.filter(({ name }) => name.endsWith("/merge"))).toHaveLength(121);
@@ -471,7 +471,7 @@ describe("many pull requests of one base", () => {
     };
     expect((await objectCalls()).length).toBeLessThan(2);
     expect((await pullOf(repo, number)).pulls).toMatchObject({
-      judgedBaseOid: clash,
+      checkedBaseOid: clash,
       mergeState: "conflict",
     });
   });
@@ -493,7 +493,7 @@ describe("a merge that was pushed", () => {
     ];
     await move(owner, repo, commands);
     await drawConsequences();
-    await tellAgain(repo);
+    await redeliver(repo);
     const found = await pullOf(repo, number);
     expect(found.issues.isClosed).toBe(true);
     expect(found.pulls).toMatchObject({
@@ -504,7 +504,7 @@ describe("a merge that was pushed", () => {
       changedFiles: 1,
     });
     expect((await timelineOf(repo, number)).map(({ kind }) => kind)).toEqual(["merge_pull"]);
-    expect(await toldOf(repo)).toMatchObject([
+    expect(await recordedOf(repo)).toMatchObject([
       { type: "pull.merged", mergeCommitOid: merge, isAutomatic: true },
     ]);
     expect(await refOf(repo, `refs/pull/${number}/merge`)).toBeUndefined();
@@ -548,14 +548,14 @@ describe("a Worker that ends between two calls", () => {
       stories++;
       expect((await pullOf(repo, number)).pulls).toMatchObject({
         headOid: to,
-        judgedHeadOid: to,
-        judgedBaseOid: base,
+        checkedHeadOid: to,
+        checkedBaseOid: base,
         mergeState: "mergeable",
       });
       expect(await refOf(repo, `refs/pull/${number}/head`)).toBe(to);
       expect(await parentsOf(repo, `refs/pull/${number}/merge`)).toEqual([base, to]);
       expect(await timelineOf(repo, number)).toHaveLength(stories);
-      expect(await toldOf(repo)).toHaveLength(stories);
+      expect(await recordedOf(repo)).toHaveLength(stories);
       [from, to] = [to, from];
       return faults;
     });

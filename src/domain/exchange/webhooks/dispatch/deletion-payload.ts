@@ -63,11 +63,11 @@ async function readPull(
 ): Promise<PullContext> {
   const ctx: Ctx = { ...callerCtx, actor: ANONYMOUS };
   const isThis = eq(issues.id, id);
-  const { rows, heads } = await batch(ctx.db, {
+  const selected = await batch(ctx.db, {
     rows: selectPulls(ctx.db).where(isThis),
     heads: selectHeadRepositories(ctx, repo.row.id, sql`${id}`),
   });
-  const pull = toOnePull(ctx, repo, rows, heads);
+  const pull = toOnePull(ctx, repo, selected);
   if (!pull) throw notFound("issue does not exist");
   return pull;
 }

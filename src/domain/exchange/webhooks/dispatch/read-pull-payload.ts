@@ -77,7 +77,7 @@ export function toPullOrReviewPayload(
   subject: PullSubject,
 ): Payload | undefined {
   const { repo } = context;
-  const pull = toOnePull(ctx, repo, subject.rows, subject.heads);
+  const pull = toOnePull(ctx, repo, subject);
   if (!pull) return undefined;
   if ("commentId" in change) {
     if (!subject.comment) return undefined;

@@ -6,7 +6,7 @@ import {
 } from "../../../../events/webhooks/payloads/push-payload.ts";
 import type { Oid } from "../../../../git/oid.ts";
 import { NO_NODE, type Node } from "../../../../git/walk/commit-graph.ts";
-import { countWalk, findWanted, listUntil, walkByTime } from "../../../../git/walk/log.ts";
+import { countWalk, rangeFilter, listUntil, walkByTime } from "../../../../git/walk/log.ts";
 import type { OpenRepository } from "../../../../storage/open-repository.ts";
 import { readCommits } from "../../../code/commits/read-commits.ts";
 import { findNode } from "../../../code/git/find-node.ts";
@@ -66,7 +66,7 @@ async function listPushed(
     };
   }
   const range = { tips: [tip], excluded: [from] };
-  const isInRange = findWanted(graph, range);
+  const isInRange = rangeFilter(graph, range);
   const nodes: Node[] = [];
   for (const node of walkByTime(graph, range.tips, isInRange)) {
     nodes.push(node);

@@ -8,6 +8,7 @@ import {
   mergeQueueEntries,
   mergeQueues,
   pulls,
+  repositories,
 } from "../../../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../../../events/consequence.ts";
 import type { WorkBudget } from "../../../../lib/work-budget.ts";
@@ -105,7 +106,7 @@ function concernedBy(event: RecordedEvent["event"]): SQL | undefined {
     case "pull.merged":
       return isQueueOf(event.issueId);
     case "issue.deleted":
-      // Its batch, which nothing else tells of, has lost it.
+      // No other event follows if the deleted pull request was in a batch.
       return event.isPull ? isOfRepository : undefined;
     default:
       return undefined;
@@ -127,12 +128,13 @@ async function dropChanged(ctx: Ctx, issueId: number, budget: WorkBudget): Promi
       queue: columnsOf(mergeQueues, "q"),
       pull: columnsOf(pulls, "p"),
       row: columnsOf(issues, "i"),
-      ownerId: sql<number>`(select owner_id from repositories where id = ${issues.repoId})`,
+      ownerId: columnsOf(repositories, "repo").ownerId,
     })
     .from(mergeQueueEntries)
     .innerJoin(mergeQueues, eq(mergeQueues.id, mergeQueueEntries.queueId))
     .innerJoin(pulls, eq(pulls.issueId, mergeQueueEntries.issueId))
     .innerJoin(issues, eq(issues.id, mergeQueueEntries.issueId))
+    .innerJoin(repositories, eq(repositories.id, issues.repoId))
     .where(eq(mergeQueueEntries.issueId, issueId));
   if (!found) return;
   const { entry, queue, pull, row } = found;

@@ -21,8 +21,8 @@ import type { Progress } from "./progress.ts";
 import { batchOf, type OpenQueue, type QueuedPull, RETRY_MS } from "./queued-pull.ts";
 
 /**
- * How often the schedule looks at a batch whose checks run, in milliseconds: nothing tells of a
- * changed rule.
+ * How often the schedule advances a batch whose checks run, in milliseconds: a changed rule has no
+ * event.
  */
 const LOOK_MS = 10 * 60 * 1000;
 
@@ -88,12 +88,12 @@ async function buildEntry(
   }
   const { tipOid, objects } = built;
   const ref = queueRefOf(queued.number);
-  const wanted = { ref, to: tipOid };
+  const request = { ref, to: tipOid };
   const cause = "service";
-  await storeRefsOnce(as, open.repo, [wanted], async () => {
+  await storeRefsOnce(as, open.repo, [request], async () => {
     if (objects.length === 0) {
       const from = findRef(snapshot, ref)?.oid;
-      const updates = from === tipOid ? [] : [{ ...wanted, ...(from !== undefined && { from }) }];
+      const updates = from === tipOid ? [] : [{ ...request, ...(from !== undefined && { from }) }];
       if (updates.length > 0) await updateRefs(as, open.repo, snapshot, updates, { cause });
       return;
     }
@@ -103,7 +103,7 @@ async function buildEntry(
       ({ snapshot: current, pack }) => {
         for (const { kind, content } of objects) pack.add(kind, content);
         const from = findRef(current, ref)?.oid;
-        return Promise.resolve({ updates: [{ ...wanted, ...(from !== undefined && { from }) }] });
+        return Promise.resolve({ updates: [{ ...request, ...(from !== undefined && { from }) }] });
       },
       // The results before this one are reached by the refs of their pull requests only.
       { cause, pulls: batchOf(open).map(({ number }) => number) },
@@ -181,7 +181,7 @@ async function cutBatch(
   return "more";
 }
 
-/** Gives the result its branch, for whoever checks it. */
+/** Gives the result its branch, on which CI runs its checks. */
 async function test(
   ctx: Ctx,
   open: OpenQueue,

@@ -1,6 +1,7 @@
 import { eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { columnsOf } from "../../../../db/db.ts";
 import { ACCESS, mergeQueueEntries, mergeQueues, type User } from "../../../../db/schema/index.ts";
 import { conflict, forbidden, notFound } from "../../../../lib/failure.ts";
@@ -32,13 +33,12 @@ export async function dequeuePull(ctx: Ctx, pull: PullContext, user: User): Prom
     from ${mergeQueues}
     where ${mergeQueues.id} = ${found.queue.id} and ${mergeQueues.state} = 'landing'
   )`;
-  const [, left] = await ctx.db.batch(
-    leaveStatements(
-      ctx,
-      { ...found, repo: repo.row, number: row.number },
-      { reason: "left" },
-      sql`not (${isLanding})`,
-    ),
+  const [endedBatch, deleted, ...records] = leaveStatements(
+    ctx,
+    { ...found, repo: repo.row, number: row.number },
+    { reason: "left" },
+    sql`not (${isLanding})`,
   );
-  if (left.length === 0) throw conflict("the pull request is being merged");
+  const results = await batch(ctx.db, { endedBatch, deleted, records });
+  if (results.deleted.length === 0) throw conflict("the pull request is being merged");
 }

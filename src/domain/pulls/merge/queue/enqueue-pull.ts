@@ -1,6 +1,7 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { insertSelect } from "../../../../db/insert-select.ts";
 import {
   mergeQueueEntries,
@@ -22,22 +23,18 @@ import { findMergeRefusal } from "../../../code/protections/merge-refusal.ts";
 import { mergeQueueOf } from "../../../code/protections/merge-queue-rule.ts";
 
 import { requireMerger, requireReady, requireStyle } from "../require-mergeable.ts";
-import { requireInReach } from "../schedule-merge.ts";
+import { requireInReach, type ScheduledMergeOptions } from "../schedule-merge.ts";
 import { RETRY_MS } from "./queued-pull.ts";
 
 /** Maximum pull requests in a queue. */
 const QUEUE_MAX = 1000;
 
-/** How a pull request is to be merged by the queue. */
-export interface QueueOptions {
+/** The options of a merge by the queue. */
+export interface QueueOptions extends Omit<ScheduledMergeOptions, "style"> {
   /** By default the queue's, or else the repository's. */
   readonly style?: MergeStyle | undefined;
-  /** "" for the defaults. */
-  readonly title: string;
-  readonly message: string;
   /** The head that the caller has seen; "" for any. */
   readonly headOid?: Oid | "";
-  readonly isBranchDeleted: boolean;
   /** Whether the checks of the head must have succeeded. */
   readonly asksChecks?: boolean;
 }
@@ -46,8 +43,8 @@ export interface QueueOptions {
  * Puts a pull request at the end of the merge queue of its base. The event's consequence goes on
  * from there.
  *
- * It needs what a merge needs but the checks, which the result of the queue has. A merge that is
- * scheduled ends with it.
+ * Requires everything that a merge requires except the checks, which run on the result of the
+ * queue. Cancels a scheduled merge.
  *
  * @throws Failure `not_applicable` if the base has no merge queue, for another style than the
  * queue's, and as `mergePull` for what no check changes; `conflict` for another head than the
@@ -57,7 +54,7 @@ export async function enqueuePull(
   ctx: Ctx,
   pull: PullContext,
   user: User,
-  { headOid = "", asksChecks = false, style: wantedStyle, ...wanted }: QueueOptions,
+  { headOid = "", asksChecks = false, style: requestedStyle, ...options }: QueueOptions,
 ): Promise<void> {
   const { repo } = pull;
   requireMerger(pull);
@@ -66,7 +63,7 @@ export async function enqueuePull(
   const facts = await loadMergeFacts(ctx, pull);
   const rule = mergeQueueOf(rulesOfBranch(facts.rules, pull.pull.baseBranch, ctx.git.budget));
   if (!rule) throw notApplicable("the base has no merge queue");
-  const style = wantedStyle ?? (rule.style || repo.row.pullSettings.defaultMergeStyle);
+  const style = requestedStyle ?? (rule.style || repo.row.pullSettings.defaultMergeStyle);
   if (rule.style !== "" && style !== rule.style) {
     throw notApplicable(`the merge queue of the base merges by the style ${rule.style}`);
   }
@@ -81,16 +78,14 @@ export async function enqueuePull(
     queue: { asksChecks },
   });
   if (refusal !== undefined) throw notApplicable(refusal);
-  await insert(ctx, pull, user, { ...wanted, style });
+  await insert(ctx, pull, user, { ...options, style });
 }
 
 async function insert(
   ctx: Ctx,
   pull: PullContext,
   user: User,
-  wanted: Pick<QueueOptions, "title" | "message" | "isBranchDeleted"> & {
-    readonly style: MergeStyle;
-  },
+  options: ScheduledMergeOptions,
 ): Promise<void> {
   const { db, now } = ctx;
   const { id: issueId, repoId } = pull.row;
@@ -104,14 +99,14 @@ async function insert(
     eq(pulls.baseBranch, branch),
   );
   const isQueue = and(eq(mergeQueues.repoId, repoId), eq(mergeQueues.branch, branch));
-  const [, inserted, , , , present] = await db.batch([
-    insertSelect(
+  const { inserted, present } = await batch(db, {
+    queue: insertSelect(
       db,
       mergeQueues,
       { repoId, branch, dueAt: now + RETRY_MS, createdAt: now },
       sql`from ${pulls} where ${isSame}`,
     ).onConflictDoNothing(),
-    insertSelect(
+    inserted: insertSelect(
       db,
       mergeQueueEntries,
       {
@@ -120,7 +115,7 @@ async function insert(
         doerId: user.id,
         headOid,
         createdAt: now,
-        ...wanted,
+        ...options,
       },
       sql`
         from ${mergeQueues}
@@ -132,14 +127,16 @@ async function insert(
     )
       .onConflictDoNothing()
       .returning({ issueId: mergeQueueEntries.issueId }),
-    insertEntryIfChanged(ctx, { kind: "pull_enqueued", repoId, issueId }),
-    recordIfChanged(ctx, { type: "pull.enqueued", ...subject, branch }),
-    db.delete(scheduledMerges).where(and(eq(scheduledMerges.issueId, issueId), sql`changes() > 0`)),
-    db
+    entry: insertEntryIfChanged(ctx, { kind: "pull_enqueued", repoId, issueId }),
+    event: recordIfChanged(ctx, { type: "pull.enqueued", ...subject, branch }),
+    unscheduled: db
+      .delete(scheduledMerges)
+      .where(and(eq(scheduledMerges.issueId, issueId), sql`changes() > 0`)),
+    present: db
       .select({ issueId: mergeQueueEntries.issueId })
       .from(mergeQueueEntries)
       .where(eq(mergeQueueEntries.issueId, issueId)),
-  ]);
+  });
   if (inserted.length > 0) return;
   if (present.length > 0) throw conflict("the pull request is in the merge queue already");
   throw conflict(

@@ -33,9 +33,9 @@ const OPEN_AT_ONCE = 5;
  * Moves the base to the result of a batch, by one push that merges all its pull requests; or takes
  * those out that may not be merged any more.
  *
- * What lands is the commit that was tested: the base moves from the value on which it was built, or
- * not at all. The push carries the merges, so that they are recorded with it, also if the Worker
- * ends before.
+ * Exactly the tested commit lands: the base moves from the value on which it was built, or not at
+ * all. The push carries the merges, so that they are recorded with it, also if the Worker ends
+ * before.
  */
 export async function landBatch(ctx: Ctx, open: OpenQueue, tipOid: string): Promise<Progress> {
   const { queue, repo, state } = open;
@@ -91,7 +91,7 @@ async function push(ctx: Ctx, open: OpenQueue, snapshot: RepositorySnapshot): Pr
   } catch (error) {
     // A rule that holds for merges too, like one that requires signatures.
     if (error instanceof ProtectedRef) return failBatch(ctx, open, "refused", error.message);
-    // Somebody else was faster: their push is told, and the schedule looks again.
+    // Another push was faster: its event, or the schedule, advances the queue again.
     if (error instanceof Failure && error.kind === "conflict") return "waits";
     throw error;
   }
@@ -116,7 +116,7 @@ async function settleBatch(ctx: Ctx, open: OpenQueue): Promise<Progress> {
   const { queue, repo } = open;
   const batch = batchOf(open);
   if (batch.some(({ pull }) => pull.mergedAt === null)) {
-    // Whoever pushed the result by hand has merged nothing here.
+    // A result that was pushed by hand is no merge of the queue.
     const isOver = queue.deadlineAt !== null && ctx.now >= queue.deadlineAt;
     if (isOver) {
       await endStatement(ctx, queue);

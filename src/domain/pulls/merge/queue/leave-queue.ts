@@ -24,7 +24,7 @@ interface Leaving {
 /** Why it leaves. */
 export interface Departure {
   readonly reason: DequeueReason;
-  /** What a rule or a right lacks, for `refused`. */
+  /** The unmet rule or missing permission, for `refused`. */
   readonly detail?: string;
 }
 

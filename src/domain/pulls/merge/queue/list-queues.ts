@@ -27,7 +27,7 @@ import type { Listed, Slice } from "../../../slice.ts";
  * Selects pull requests in queues, with their position from 1. Those that are merged are about to
  * go.
  */
-const selectEntries = (db: Database, isWanted: SQL) =>
+const selectEntries = (db: Database, condition: SQL) =>
   db
     .select({
       entry: columnsOf(mergeQueueEntries, "entry"),
@@ -48,7 +48,7 @@ const selectEntries = (db: Database, isWanted: SQL) =>
     .innerJoin(users, eq(users.id, mergeQueueEntries.doerId))
     .innerJoin(pulls, eq(pulls.issueId, mergeQueueEntries.issueId))
     .innerJoin(issues, eq(issues.id, mergeQueueEntries.issueId))
-    .where(and(isWanted, isNull(pulls.mergedAt)))
+    .where(and(condition, isNull(pulls.mergedAt)))
     .orderBy(asc(mergeQueueEntries.id))
     .$dynamic();
 
@@ -128,8 +128,8 @@ export async function readQueue(
   branch: string,
   { size, offset }: Slice,
 ): Promise<QueuePage> {
-  const wanted = { repoId: repo.row.id, branch, size, offset };
-  const [[found], items] = await ctx.db.batch(queueOfBranch(ctx.db, wanted));
+  const args = { repoId: repo.row.id, branch, size, offset };
+  const [[found], items] = await ctx.db.batch(queueOfBranch(ctx.db, args));
   if (found) return { context: found, entries: { items, total: found.length } };
   const rules = rulesOfBranch(await loadRules(ctx, repo), branch, ctx.git.budget);
   if (!mergeQueueOf(rules)) throw notFound("the branch has no merge queue");

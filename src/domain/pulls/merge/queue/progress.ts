@@ -1,5 +1,5 @@
 /**
- * What a step of a merge queue leaves: `more` can be done at once, or the queue `waits` for an
+ * The state after a step of a merge queue: `more` can be done at once, or the queue `waits` for an
  * event or the schedule.
  */
 export type Progress = "more" | "waits";

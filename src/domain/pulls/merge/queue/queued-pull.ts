@@ -2,6 +2,7 @@ import { asc, eq, type SQL, sql } from "drizzle-orm";
 
 import { callerSql } from "../../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { columnsOf } from "../../../../db/db.ts";
 import {
   issues,
@@ -60,7 +61,7 @@ export interface OpenQueue {
 }
 
 /** Selects pull requests in merge queues with who queued them, in order. */
-const selectQueued = (ctx: Ctx, isWanted: SQL, limit: number) =>
+const selectQueued = (ctx: Ctx, condition: SQL, limit: number) =>
   ctx.db
     .select({
       entry: columnsOf(mergeQueueEntries, "entry"),
@@ -72,7 +73,7 @@ const selectQueued = (ctx: Ctx, isWanted: SQL, limit: number) =>
     .innerJoin(users, eq(users.id, mergeQueueEntries.doerId))
     .innerJoin(pulls, eq(pulls.issueId, mergeQueueEntries.issueId))
     .innerJoin(issues, eq(issues.id, mergeQueueEntries.issueId))
-    .where(isWanted)
+    .where(condition)
     .orderBy(asc(mergeQueueEntries.id))
     .limit(limit);
 
@@ -91,12 +92,14 @@ export async function openQueue(
   const caller = callerSql(ctx.actor);
   const repoId = sql`(select repo_id from ${mergeQueues} where ${mergeQueues.id} = ${queueId})`;
   const ownerId = sql`(select owner_id from ${repositories} where ${repositories.id} = ${repoId})`;
-  const [[queue], [row], rules, entries] = await db.batch([
-    db.select().from(mergeQueues).where(eq(mergeQueues.id, queueId)),
-    selectRepositories(db, caller).where(eq(repositories.id, repoId)),
-    selectRules(db, { repoId, ownerId }, caller),
-    selectQueued(ctx, eq(mergeQueueEntries.queueId, queueId), BATCH_MAX),
-  ]);
+  const found = await batch(db, {
+    queues: db.select().from(mergeQueues).where(eq(mergeQueues.id, queueId)),
+    repos: selectRepositories(db, caller).where(eq(repositories.id, repoId)),
+    rules: selectRules(db, { repoId, ownerId }, caller),
+    entries: selectQueued(ctx, eq(mergeQueueEntries.queueId, queueId), BATCH_MAX),
+  });
+  const [queue] = found.queues;
+  const [row] = found.repos;
   if (!queue) return undefined;
   if (!row) return "orphaned";
   const repo = { ...toRepositoryContext(ctx.actor, row), permission: OWNER_PERMISSION };
@@ -104,8 +107,8 @@ export async function openQueue(
   return {
     queue,
     repo,
-    entries,
-    rule: mergeQueueOf(rulesOfBranch(toRules(repo.row, rules), queue.branch, ctx.git.budget)),
+    entries: found.entries,
+    rule: mergeQueueOf(rulesOfBranch(toRules(repo.row, found.rules), queue.branch, ctx.git.budget)),
     state,
     tipOid: findRef({ state }, branchRef(queue.branch))?.oid,
   };

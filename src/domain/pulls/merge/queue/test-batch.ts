@@ -5,9 +5,9 @@ import { mergeQueueEntries, mergeQueues } from "../../../../db/schema/index.ts";
 import { StepBudget } from "../../../../lib/step-budget.ts";
 import {
   type CheckResult,
-  judgeChecks,
+  evaluateChecks,
   selectLatestStatuses,
-} from "../../../code/protections/judge-checks.ts";
+} from "../../../code/protections/evaluate-checks.ts";
 import type { MergeQueueRule } from "../../../code/protections/merge-queue-rule.ts";
 import { endStatement, leaveStatements } from "./leave-queue.ts";
 import type { Progress } from "./progress.ts";
@@ -30,7 +30,7 @@ export async function testBatch(
   const budget = new StepBudget(STEPS_MAX, {
     onSteps: (steps) => void (ctx.git.usage.steps += steps),
   });
-  const results = rule.checks.map((each) => judgeChecks(each, statuses, budget));
+  const results = rule.checks.map((each) => evaluateChecks(each, statuses, budget));
   if (results.includes("failure")) return failBatch(ctx, open, "checks_failed");
   if (results.every((each: CheckResult) => each === "success")) return passBatch(ctx, open);
   const isOver = queue.deadlineAt !== null && ctx.now >= queue.deadlineAt;

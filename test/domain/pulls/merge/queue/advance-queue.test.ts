@@ -237,7 +237,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     ]);
   });
 
-  it("deletes the branches of merged heads where that is wanted", async () => {
+  it("deletes the branches of merged heads if requested", async () => {
     const queued = await makeQueuedRepo(3, { isStatusCheckEnabled: false });
     await enqueueAll(queued, { Do: "merge", delete_branch_after_merge: true });
     await drawConsequences();
@@ -247,7 +247,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     expect(await isEmpty(queued)).toBe(true);
   });
 
-  it("tells the watchers of a pull request that it takes out", async () => {
+  it("notifies the watchers of a pull request that it takes out", async () => {
     const { queued, result } = await makeTesting(1);
     const [pull] = queued.pulls;
     const bot = await make.user();
@@ -256,7 +256,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
       ...as,
       json: { permission: "write" },
     });
-    const told = () =>
+    const notified = () =>
       db
         .select()
         .from(notifications)
@@ -269,7 +269,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     });
     await drawConsequences();
     expect(await isEmpty(queued)).toBe(true);
-    expect(await told()).toHaveLength(1);
+    expect(await notified()).toHaveLength(1);
     const events = await eventsOf(queued.repo);
     expect(events.filter(({ type }) => type === "pull.dequeued")).toMatchObject([
       { actorId: bot.id, payload: { branch: "main", reason: "checks_failed", number: 1 } },
@@ -413,7 +413,7 @@ async function changeReviews(issueId: number): Promise<void> {
 }
 
 describe("a pull request that somebody takes out", () => {
-  it("is told to nobody by a notification", async () => {
+  it("sends no notification", async () => {
     const queued = await makeQueuedRepo(1);
     const writer = await make.user();
     await quietly("PUT", `${queued.own}/collaborators/${writer.name}`, {
@@ -426,8 +426,8 @@ describe("a pull request that somebody takes out", () => {
     await drawConsequences();
     const [pull] = queued.pulls;
     expect(pull && (await timelineOf(pull)).at(-1)).toBe("pull_dequeued left");
-    const told = db.select().from(notifications);
-    expect(await told.where(eq(notifications.issueId, pull?.id ?? 0))).toEqual([]);
+    const unread = db.select().from(notifications);
+    expect(await unread.where(eq(notifications.issueId, pull?.id ?? 0))).toEqual([]);
   });
 });
 

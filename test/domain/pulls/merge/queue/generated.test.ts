@@ -15,9 +15,9 @@ import {
 } from "../../../../support/merge-queues.ts";
 import { seedsOf } from "../../../../support/sample.ts";
 
-// Queues with generated failures and disturbances. What must hold is told without the service's own
-// words: a pull request is merged unless it is bad or somebody took it away, in the order in which
-// they were queued, and the base is only ever moved to a commit whose check succeeded.
+// Queues with generated failures and disturbances. The expectations do not use the service's code:
+// a pull request is merged unless it is bad or was taken away, in the order of the queue, and the
+// base only moves to a commit whose check succeeded.
 
 /** Numbers that repeat for a seed. */
 function randomOf(seed: number) {

@@ -163,7 +163,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     const large = pullOf(queued, 0);
     const ref = `refs/pull/${large.number}/large`;
     await storeRefs(repo, [{ ref, oid: tip }], history.build());
-    const fields = { headBranch: "large", headOid: tip, judgedHeadOid: tip };
+    const fields = { headBranch: "large", headOid: tip, checkedHeadOid: tip };
     await db.update(pulls).set(fields).where(eq(pulls.issueId, large.id));
     await enqueueAll(queued, { Do: "rebase" });
     await runChecks(queued, () => "success");
@@ -208,7 +208,7 @@ describe("a merge queue", { timeout: 300_000 }, () => {
     expect(names.filter((name) => name.includes("queue"))).toEqual([]);
   });
 
-  it("tells webhooks of who comes and goes, from the request to the receiver", async () => {
+  it("dispatches webhook events of each entry, from the request to the receiver", async () => {
     const queued = await makeQueuedRepo(1);
     const { owner, repo } = queued;
     const receiver = openReceiver("200");

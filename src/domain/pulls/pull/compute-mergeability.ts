@@ -13,8 +13,8 @@ import { findChangedFiles } from "../../code/commits/compare-revisions.ts";
 /** Maximum paths with conflicts that are stored. */
 const CONFLICTS_MAX = 100;
 
-/** What is known of merging a head into a base, and of what the head changes. */
-export interface Judgement {
+/** Whether a head can be merged into a base, and the size of its changes. */
+export interface MergeabilityResult {
   readonly mergeState: Exclude<Mergeability, "checking">;
   /** "" for unrelated histories. */
   readonly mergeBaseOid: string;
@@ -30,20 +30,20 @@ export interface Judgement {
 }
 
 /**
- * Works out whether a head can be merged into a base, and what it changes since their merge base.
+ * Computes whether a head can be merged into a base, and what it changes since their merge base.
  *
- * The same two commits always give the same answer, within the bounds of merges and comparisons.
+ * The same two commits always give the same result, within the bounds of merges and comparisons.
  *
  * @param write Receives the new objects of a merge, if it is `mergeable`.
  * @param budget Bounds the work of merging files; a merge that exceeds it is an `error`.
  */
-export async function judge(
+export async function computeMergeability(
   repository: OpenRepository,
   base: Node,
   head: Node,
   write: ObjectSink = () => undefined,
   budget: Budget = UNLIMITED,
-): Promise<Judgement> {
+): Promise<MergeabilityResult> {
   const { graph } = repository;
   const { left, right, bases } = await finishInTurns(
     divergenceInTurns(graph, base, head),
@@ -65,14 +65,15 @@ export async function judge(
 }
 
 /**
- * What differs between two trees; zeros for more than is compared. @param baseTree Undefined for
- * the empty tree.
+ * Counts the changes between two trees; zeros if they exceed the limits of a comparison.
+ *
+ * @param baseTree Undefined for the empty tree.
  */
 export async function countChanges(
   repository: OpenRepository,
   baseTree: Oid | undefined,
   headTree: Oid | undefined,
-): Promise<Pick<Judgement, "additions" | "deletions" | "changedFiles">> {
+): Promise<Pick<MergeabilityResult, "additions" | "deletions" | "changedFiles">> {
   const files = (await findChangedFiles(repository, baseTree, headTree)) ?? [];
   return {
     additions: files.reduce((sum, { stat }) => sum + (stat?.added ?? 0), 0),
@@ -87,7 +88,7 @@ async function tryMerge(
   head: Node,
   write: ObjectSink,
   budget: Budget,
-): Promise<Pick<Judgement, "mergeState" | "conflictPaths" | "treeOid">> {
+): Promise<Pick<MergeabilityResult, "mergeState" | "conflictPaths" | "treeOid">> {
   try {
     const merge = await mergeCommits(graph, objects, base, head, write, { budget });
     if (merge.kind === "merged") {

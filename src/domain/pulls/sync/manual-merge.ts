@@ -4,15 +4,15 @@ import type { Oid } from "../../../git/oid.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { findRange } from "../../../git/walk/log.ts";
 import { mergeStatements } from "../../code/git/record-merge.ts";
-import type { JudgedPull } from "../pull/judge-pull.ts";
+import type { CheckedPull } from "../pull/check-mergeability.ts";
 
 /**
- * Finds the commit by which a head came into its base: the first one of the base's own line that
- * reaches it, which is the head itself after a fast-forward.
+ * Finds the commit that merged a head into its base: the oldest first-parent ancestor of the base
+ * that reaches the head. After a fast-forward it is the head itself.
  */
 export function findMergeCommit(
   graph: CommitGraph,
-  { baseOid, headOid }: Pick<JudgedPull, "baseOid" | "headOid">,
+  { baseOid, headOid }: Pick<CheckedPull, "baseOid" | "headOid">,
 ): Oid {
   const head = graph.find(headOid);
   const tip = graph.find(baseOid);
@@ -31,12 +31,12 @@ export function findMergeCommit(
 }
 
 /**
- * Stores that a pull request was merged outside of the service, by who pushed. What was known of
- * its changes stays: the base has them all now. Idempotent.
+ * Marks a pull request as merged outside of the service, by the user who pushed. Keeps the counts
+ * of its changes, since the base contains them all now. Idempotent.
  */
-export async function setFoundMerged(
+export async function recordManualMerge(
   ctx: Ctx,
-  { pull, baseOid }: JudgedPull,
+  { pull, baseOid }: CheckedPull,
   mergeCommitOid: Oid,
 ): Promise<void> {
   const { repo, row } = pull;

@@ -41,14 +41,14 @@ export function selectLatestStatuses(db: Database, repoId: number | SQL, commitO
     .limit(CONTEXTS_MAX + 1);
 }
 
-/** What the checks that a rule requires say together. */
+/** The combined result of the checks that a rule requires. */
 export type CheckResult = "success" | "failure" | "pending";
 
 /**
- * Judges the checks that a rule requires: each pattern matches a status and all that match
+ * Evaluates the checks that a rule requires: each pattern matches a status and all that match
  * succeeded; without patterns there is a status, and all succeeded. One that failed fails all.
  */
-export function judgeChecks(
+export function evaluateChecks(
   { statusContexts }: Pick<ProtectionSettings, "statusContexts">,
   statuses: readonly LatestStatus[],
   budget: StepBudget,

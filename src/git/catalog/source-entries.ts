@@ -13,12 +13,12 @@ const ROW_STEPS = 100;
 const SPARSE_SHARE = 1 / 16;
 
 /** The entries of a pack that are to be written, in pack order. */
-export class WantedEntries {
+export class SourceEntries {
   /** The position of each entry's object in the index. */
   readonly positions: Uint32Array;
   private readonly catalog: PackCatalog;
   private readonly pack: number;
-  /** What is known of each entry, where the pack's tables are read by block. */
+  /** The rows of the entries, if the pack's tables are read by block. */
   private readonly rows: EntryRows | undefined;
 
   private constructor(
@@ -33,21 +33,21 @@ export class WantedEntries {
     this.rows = rows;
   }
 
-  /** Cost: none, or where tables are read by block each block with a wanted object once. */
+  /** Cost: none; if tables are read by block, each block with an object to pack once. */
   static async find(
     catalog: PackCatalog,
     pack: number,
-    wanted: LocationSet,
+    toPack: LocationSet,
     budget: Budget,
-  ): Promise<WantedEntries> {
-    const positions = Uint32Array.from(wanted.positions(pack));
+  ): Promise<SourceEntries> {
+    const positions = Uint32Array.from(toPack.positions(pack));
     await budget.pause(POSITION_STEPS * positions.length);
     const opened = catalog.pack(pack);
     if (!opened.blocks) {
       const { idx } = opened;
       const byOffset = positions.toSorted((a, b) => idx.offset(a) - idx.offset(b));
       await budget.pause(SORTED_STEPS * positions.length);
-      return new WantedEntries(catalog, pack, byOffset);
+      return new SourceEntries(catalog, pack, byOffset);
     }
     // Positions are in pack order, and so are their rows: each block is loaded once.
     const found = new EntryRows(positions.length);
@@ -63,7 +63,7 @@ export class WantedEntries {
         found.set(at + index, await resident(() => catalog.entry(location)));
       }
     }
-    return new WantedEntries(catalog, pack, positions, found);
+    return new SourceEntries(catalog, pack, positions, found);
   }
 
   /** Memory held in bytes. */

@@ -7,23 +7,28 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { findRef, openNetwork, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
-import { isSwallowed, judgeIn, type JudgedPull, storeJudgements } from "../pull/judge-pull.ts";
-import { findMergeCommit, setFoundMerged } from "./found-merge.ts";
+import {
+  isManuallyMerged,
+  checkMergeabilityIn,
+  type CheckedPull,
+  storeMergeability,
+} from "../pull/check-mergeability.ts";
+import { findMergeCommit, recordManualMerge } from "./manual-merge.ts";
 import { hasTrialMerge, makeTrialMerge, storeMergeRefs, type TrialMerge } from "./merge-refs.ts";
 
 /** Bytes of merged objects that one step keeps in memory. */
 const KEPT_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Judges open pull requests of one repository against their present bases, and sets or removes
- * their `refs/pull/N/merge`. Where the repository wants it, those whose base reaches the head by
- * now become merged. Idempotent; what is known already is not worked out again.
+ * Checks the mergeability of open pull requests of one repository, and sets or removes their
+ * `refs/pull/N/merge`. If the repository detects manual merges, a pull request whose base reaches
+ * its head becomes merged. Idempotent; skips pull requests that were checked already.
  *
  * Cost: two calls of the Durable Object, one pack and one D1 batch for all together.
  *
- * @returns How many of them are done, from the first one: the others would keep too much in memory.
+ * @returns How many were checked, from the first one: the others would keep too much in memory.
  */
-export async function judgePulls(
+export async function checkPulls(
   ctx: Ctx,
   repo: RepositoryContext,
   all: readonly PullContext[],
@@ -31,7 +36,7 @@ export async function judgePulls(
   const numbers = all.map(({ row }) => row.number);
   const [snapshot] = await openNetwork(ctx, repo.row, repo.row, numbers);
   const { graph } = snapshot.repository;
-  const judged: JudgedPull[] = [];
+  const checked: CheckedPull[] = [];
   const merges: TrialMerge[] = [];
   const removed: number[] = [];
   let done = 0;
@@ -41,49 +46,49 @@ export async function judgePulls(
     done++;
     if (isSettled(snapshot, pull)) continue;
     const objects: StoredObject[] = [];
-    const found = await judgeOrFail(snapshot, pull, (kind, content) => {
+    const found = await checkOrLog(snapshot, pull, (kind, content) => {
       bytes += content.length;
       objects.push({ kind, content });
     });
     const merge = found && makeTrialMerge(graph, found, objects);
     if (merge) merges.push(merge);
     else removed.push(pull.row.number);
-    if (found) judged.push(found);
-    // Reads that are cached wait for nothing: a page of pull requests would hold up all requests of
+    if (found) checked.push(found);
+    // Cached reads never yield: without this, a page of pull requests would block all requests of
     // the isolate.
     await nextTask();
   }
-  for (const each of judged.filter(isSwallowed)) {
-    // Otherwise the push is not recorded yet. It may be a merge of the service, which is recorded
-    // with it.
+  for (const each of checked.filter(isManuallyMerged)) {
+    // If the tips differ, the push is not recorded yet. It may be a merge by the service, which the
+    // record of the push includes.
     const isRecorded = each.pull.baseTip === each.baseOid;
-    if (isRecorded) await setFoundMerged(ctx, each, findMergeCommit(graph, each));
+    if (isRecorded) await recordManualMerge(ctx, each, findMergeCommit(graph, each));
   }
-  const open = judged.filter((each) => !isSwallowed(each));
-  if (open.length > 0) await storeJudgements(ctx, open);
+  const open = checked.filter((each) => !isManuallyMerged(each));
+  if (open.length > 0) await storeMergeability(ctx, open);
   await storeMergeRefs(ctx, repo, snapshot, merges, removed);
   return done;
 }
 
-/** Whether everything is known and stored of a pull request's present commits. */
+/** Whether the present commits were checked, and the merge commit is stored. */
 function isSettled(snapshot: RepositorySnapshot, { pull, row }: PullContext): boolean {
   const baseOid = findRef(snapshot, branchRef(pull.baseBranch))?.oid;
-  if (pull.mergeState !== "mergeable" || pull.judgedHeadOid !== pull.headOid) return false;
-  if (baseOid === undefined || pull.judgedBaseOid !== baseOid) return false;
+  if (pull.mergeState !== "mergeable" || pull.checkedHeadOid !== pull.headOid) return false;
+  if (baseOid === undefined || pull.checkedBaseOid !== baseOid) return false;
   return hasTrialMerge(snapshot, row.number, baseOid, pull.headOid);
 }
 
-/** One pull request that can't be judged must not keep the others from it. */
-async function judgeOrFail(
+/** Logs a failure, so that one pull request does not stop the check of the others. */
+async function checkOrLog(
   snapshot: RepositorySnapshot,
   pull: PullContext,
-  write: Parameters<typeof judgeIn>[2],
-): Promise<JudgedPull | undefined> {
+  write: Parameters<typeof checkMergeabilityIn>[2],
+): Promise<CheckedPull | undefined> {
   try {
-    return await judgeIn(snapshot, pull, write);
+    return await checkMergeabilityIn(snapshot, pull, write);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    log("pulls:not-judged", { issueId: pull.row.id, reason: error.message });
+    log("pulls:not-checked", { issueId: pull.row.id, reason: error.message });
     return undefined;
   }
 }
