@@ -95,7 +95,7 @@ const keysOf = prepareAll((db, given: Params<WantedKeys>) => {
         primary,
         and(eq(primary.userId, gpgKeys.userId), eq(primary.keyId, gpgKeys.primaryKeyId)),
       )
-      .where(and(inArray(gpgKeys.keyId, given.keyIds), isTrusted(sql`gpg_keys`))),
+      .where(and(inArray(gpgKeys.keyId, given.keyIds), isTrusted(gpgKeys))),
     db
       .select({ address: owners.address, fingerprint: publicKeys.fingerprint })
       .from(owners)

@@ -3,6 +3,7 @@ import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { anyOf, columnsOf, quotePhrase } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
+import { emailAddressesSearch, usersSearch } from "../../../db/search-indexes.ts";
 import { emailAddresses, users, type EmailAddress } from "../../../db/schema/index.ts";
 import type { Listed, Slice } from "../../slice.ts";
 
@@ -63,17 +64,17 @@ function isFound({ search }: Params<Found>): SQL {
   }
   return anyOf(
     sql`${emailAddresses.id} in (
-      select rowid
-      from email_addresses_search
-      where email_addresses_search match ${search.ofAddress}
-      order by rowid desc
+      select ${emailAddressesSearch.rowid}
+      from ${emailAddressesSearch}
+      where ${emailAddressesSearch} match ${search.ofAddress}
+      order by ${emailAddressesSearch.rowid} desc
       limit ${MATCH_MAX}
     )`,
     sql`${emailAddresses.userId} in (
-      select rowid
-      from users_search
-      where users_search match ${search.ofAccount}
-      order by rowid desc
+      select ${usersSearch.rowid}
+      from ${usersSearch}
+      where ${usersSearch} match ${search.ofAccount}
+      order by ${usersSearch.rowid} desc
       limit ${MATCH_MAX}
     )`,
   );
