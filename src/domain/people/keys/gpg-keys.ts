@@ -2,11 +2,13 @@ import { and, asc, type Column, count, eq, or, sql, type SQL } from "drizzle-orm
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
+import { only } from "../../../lib/only.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { normalizeGpgId } from "./fingerprint.ts";
@@ -31,12 +33,12 @@ export async function listGpgKeys(
   { size, offset }: Slice,
 ): Promise<Listed<GpgKeyEntry>> {
   const ofUser = { userId: user.id };
-  const [rows, emails, [counted]] = await ctx.db.batch([
-    keysOfPage(ctx.db, { ...ofUser, size, offset }),
-    selectConfirmedEmails(ctx.db, ofUser),
-    keyCount(ctx.db, ofUser),
-  ]);
-  return { items: toEntries(rows, emails), total: counted?.total ?? 0 };
+  const { keys, emails, counted } = await batch(ctx.db, {
+    keys: keysOfPage(ctx.db, { ...ofUser, size, offset }),
+    emails: selectConfirmedEmails(ctx.db, ofUser),
+    counted: keyCount(ctx.db, ofUser),
+  });
+  return { items: toEntries(keys, emails), total: only(counted).total };
 }
 
 interface OfUser {
@@ -83,18 +85,18 @@ const selectConfirmedEmails = prepare((db, p: Params<OfUser>) =>
 export const findGpgKey = (ctx: Ctx, user: User, id: number): Promise<GpgKeyEntry> =>
   findEntry(ctx, user, { id });
 
-/** What names a key of a user: its row, its id, or the id of the key or of one of its subkeys. */
+/** A name for a key of a user: its row, its id, or the id of the key or of one of its subkeys. */
 type KeyName =
   | { readonly id: number }
   | { readonly keyId: string }
   | { readonly keyOrSubkeyId: string };
 
 async function findEntry(ctx: Ctx, user: User, name: KeyName): Promise<GpgKeyEntry> {
-  const [rows, emails] = await ctx.db.batch([
-    keyWithSubkeys(ctx.db, { userId: user.id, name }),
-    selectConfirmedEmails(ctx.db, { userId: user.id }),
-  ]);
-  const [entry] = toEntries(rows, emails);
+  const { keys, emails } = await batch(ctx.db, {
+    keys: keyWithSubkeys(ctx.db, { userId: user.id, name }),
+    emails: selectConfirmedEmails(ctx.db, { userId: user.id }),
+  });
+  const [entry] = toEntries(keys, emails);
   if (!entry) throw notFound();
   return entry;
 }
