@@ -33,7 +33,7 @@ const CreateUser = body({
   source_id: sourceId,
   must_change_password: optionalFlag(),
   send_notify: optionalFlag().openapi({
-    description: "Whether a mail tells the user of the account, where the service sends mail",
+    description: "Whether a mail notifies the user of the account, where the service sends mail",
   }),
   restricted: optionalFlag(),
   visibility,

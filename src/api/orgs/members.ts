@@ -99,7 +99,7 @@ organizationMembers.openapi(
     }
     const user = await findSeenAccount(ctx, username);
     if (!user || user.id === ctx.actor.user?.id) throw notFound();
-    // SECURITY: whether or not the user is a member, so that the redirect says nothing.
+    // SECURITY: whether or not the user is a member, so that the redirect reveals nothing.
     const path = `/api/v1/orgs/${org.name}/public_members/${user.name}`;
     return c.body(null, 303, { Location: ctx.rootUrl + path });
   },

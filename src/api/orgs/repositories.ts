@@ -75,18 +75,14 @@ async function createInOrganization(
   ctx: Ctx,
   org: User,
   membership: Membership,
-  wanted: z.infer<typeof CreateRepository>,
+  input: z.infer<typeof CreateRepository>,
 ) {
   const { user } = ctx.actor;
   if (!user) throw unauthenticated("token is required");
   if (!membership.canCreateRepository) {
     throw forbidden("Given user is not allowed to create repository in organization.");
   }
-  return createRepository(
-    ctx,
-    { owner: org, creator: user, ownsOwner: membership.isOwner },
-    wanted,
-  );
+  return createRepository(ctx, { owner: org, creator: user, ownsOwner: membership.isOwner }, input);
 }
 
 organizationRepositories.openapi(

@@ -143,8 +143,8 @@ teams.openapi(
   async (c) => {
     const { ctx, org, viewer } = c.var;
     const query = c.req.valid("query");
-    const wanted = { text: query.q.trim(), includesDescription: query.include_desc ?? true };
-    const items = await pageOf(c, query, (slice) => searchTeams(ctx, org, wanted, slice));
+    const filter = { text: query.q.trim(), includesDescription: query.include_desc ?? true };
+    const items = await pageOf(c, query, (slice) => searchTeams(ctx, org, filter, slice));
     return c.json({ ok: true, data: items.map(({ team }) => toTeam(team, null, viewer)) }, 200);
   },
 );

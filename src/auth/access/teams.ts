@@ -174,13 +174,13 @@ export const isTeamAmong = (ids: SQL, lowerNames?: SQL): SQL =>
 export const selectTeamsHolding = (
   db: Database,
   orgId: number | SQL,
-  isWanted: SQL,
+  isSelected: SQL,
   condition: SQL,
 ) =>
   db
     .select({ id: teams.id, name: teams.name, holds: flagColumn(condition, "holds") })
     .from(teams)
-    .where(allOf(eq(teams.orgId, orgId), isWanted))
+    .where(allOf(eq(teams.orgId, orgId), isSelected))
     .orderBy(asc(teams.id));
 
 /** Selects the ids of a team's members. */

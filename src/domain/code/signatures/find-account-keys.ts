@@ -6,8 +6,8 @@ import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { gpgKeys, publicKeys, users } from "../../../db/schema/index.ts";
 import {
   selectOwners,
-  toWanted,
-  type WantedAddresses,
+  toAddressQuery,
+  type AddressQuery,
 } from "../../people/accounts/find-by-addresses.ts";
 import { isTrusted } from "../../people/keys/gpg-keys.ts";
 import type { ReadSignature, SignerKey } from "./read-signature.ts";
@@ -38,7 +38,7 @@ export async function findAccountKeys(
   const emails = wanted.map(({ email }) => email);
   const [accounts, openPgpKeys, sshKeys] = await ctx.db.batch(
     keysOf(ctx.db, {
-      owners: toWanted(ctx, emails),
+      owners: toAddressQuery(ctx, emails),
       keyIds: namesOf("openpgp"),
       fingerprints: namesOf("ssh"),
     }),
@@ -65,7 +65,7 @@ export async function findAccountKeys(
 }
 
 interface WantedKeys {
-  readonly owners: WantedAddresses;
+  readonly owners: AddressQuery;
   readonly keyIds: readonly string[];
   readonly fingerprints: readonly string[];
 }

@@ -31,11 +31,11 @@ export const isForkPrivate = (
 type Changed = { readonly repoId: number } | { readonly ownerId: number };
 
 /**
- * The statements that make forks as visible as `isForkPrivate` says, after the visibility of some
- * repositories or of their owner has changed: these repositories where they are forks, their
+ * The statements that make forks as visible as `isForkPrivate` requires, after the visibility of
+ * some repositories or of their owner has changed: these repositories where they are forks, their
  * forks, the forks of those, and so on. Each fork that changes has the event and the entry of the
- * audit log that an edit of it would have, the latter as a change by the service. Users who may
- * not see a repository any more lose their star and watch of it.
+ * audit log that an edit of it would have, the latter as a change by the service. Users who may not
+ * see a repository any more lose their star and watch of it.
  *
  * Belongs into the batch of the change, so that no fork is shown any longer than its parent.
  *
