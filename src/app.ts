@@ -51,7 +51,9 @@ interface AppEnv {
   };
 }
 
-/** What scripts of other origins may call: whatever takes tokens, or is the same for everybody. */
+/**
+ * Paths that scripts of other origins may call: they take tokens, or are the same for everybody.
+ */
 const CROSS_ORIGIN_PATHS = [
   "/api/v1/*",
   "/login/oauth/access_token",

@@ -439,7 +439,7 @@ export interface SealingKey {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What the packages of an account may take up; infinite without a limit. */
+/** The limits of an account's packages; infinite without a limit. */
 interface PackageSettings {
   readonly isOn: boolean;
   readonly versionCountMax: number;
@@ -461,7 +461,7 @@ interface CollectionSettings {
   readonly lostPercent: number;
 }
 
-/** What mirrors may do; infinite without a limit. */
+/** The settings of mirrors; infinite without a limit. */
 export interface MirrorSettings {
   readonly isOn: boolean;
   readonly isNewPullAllowed: boolean;

@@ -72,7 +72,7 @@ export const page = <T extends z.ZodType>(schema: T, description: string) => ({
   headers: HEADERS.page,
 });
 
-/** The response of a list of commits, which also says where its page stands. */
+/** The response of a list of commits, with headers that describe its page. */
 export const numberedPage = <T extends z.ZodType>(schema: T, description: string) => ({
   ...json(schema, description),
   headers: {

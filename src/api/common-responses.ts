@@ -57,7 +57,7 @@ export function describeResponses(route: RouteConfig): Responses {
 const isChange = ({ method, path }: RouteConfig): boolean =>
   method !== "get" && path.includes("/{owner}/{repo}");
 
-/** Adds the header that says what is not found. */
+/** Adds the header that names what is not found. */
 function withReason(responses: Responses): Responses {
   const missing = responses[404] as Response | undefined;
   return missing ? { ...responses, 404: { ...missing, headers: HEADERS.reason } } : responses;

@@ -102,7 +102,7 @@ export async function pageOf<T>(
 }
 
 /** The part of a request's context that pagination needs. */
-interface PageContext {
+export interface PageContext {
   req: Pick<Context["req"], "url">;
   var: Pick<GuardVariables, "ctx">;
   header(name: string, value: string): void;

@@ -60,7 +60,7 @@ export function boundTokenId(actor: Actor): number | undefined {
 export const isConfined = (actor: Actor): boolean =>
   seesPublicOnly(actor) || boundTokenId(actor) !== undefined;
 
-/** What a token may be bound to, besides its scopes and its end. */
+/** The bindings of a token, besides its scopes and its end. */
 export type TokenBinding = "repositories" | "refs" | "paths" | "packages";
 
 /** The bindings of a token, in the order in which refusals name them. */

@@ -22,7 +22,7 @@ const LENGTH_MAX = 1024;
  * Reads the credential of a request: `token` or `Bearer` followed by a token, or Basic.
  *
  * A header of another scheme, or without a value, is ignored, as git and API clients expect. Equal
- * headers count as one: a client may add its own to one that it was told to send.
+ * headers count as one: a client may add its own to one that its settings contain.
  *
  * @param header The values of all `Authorization` headers, with commas between, as the platform
  * joins them. No value of these schemes contains a comma.

@@ -9,7 +9,7 @@ import { hashSecret } from "./secret.ts";
 /** Maximum length of a password in characters: hashing time grows with it. */
 export const PASSWORD_LENGTH_MAX = 255;
 
-/** OWASP's parameters for argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's parameters for argon2id: 19 MiB, two passes, a parallelism of one. */
 const COST = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 const SALT_BYTES = 16;
 
@@ -88,7 +88,7 @@ export async function verifyPassword(
   return isRight;
 }
 
-/** What an account is signed in to with. */
+/** The columns of an account that signing in checks. */
 type SignIn = Pick<User, "passwordHash" | "hasTotp" | "hasWebauthn">;
 
 /**

@@ -2,8 +2,8 @@ import type { Params } from "../db/prepared.ts";
 import { boundTokenId, seesPublicOnly, type Actor } from "./actor.ts";
 
 /**
- * What decides which rows a caller sees, as an argument of a query: the flags belong to its shape,
- * the ids are bound.
+ * The facts that decide which rows a caller sees, as an argument of a query: the flags belong to
+ * its shape, the ids are bound.
  */
 export interface Principal {
   readonly isSiteAdmin: boolean;

@@ -1,7 +1,8 @@
 import { ExpiringMap } from "../lib/expiring-map.ts";
 
 /**
- * Counts calls by key and says when a limit is exceeded: a rate limiting binding of the platform.
+ * Counts calls by key and reports when a limit is exceeded: a rate limiting binding of the
+ * platform.
  */
 export interface RateLimiter {
   limit(options: { key: string }): Promise<{ success: boolean }>;

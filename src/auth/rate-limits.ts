@@ -3,7 +3,7 @@ import { IsolateRateLimiter, type RateLimiter, WINDOW_MS } from "./rate-limiter.
 import { hashSecret } from "./secret.ts";
 
 /**
- * What is limited, and the limiter of an isolate without the binding, with the same limit as in
+ * The limits by name, and the limiter of an isolate without the binding, with the same limit as in
  * wrangler.toml.
  */
 const isolateLimiters = {

@@ -14,7 +14,7 @@ type ScopeCategory = (typeof SCOPE_CATEGORIES)[number];
 export type Scope = `${"read" | "write"}:${ScopeCategory}`;
 
 /**
- * What a credential allows: a level for each category, and whether it is limited to public
+ * The scopes of a credential: a level for each category, and whether it is limited to public
  * resources.
  */
 export interface Scopes {
@@ -74,9 +74,9 @@ export function readStoredScopes(text: string | null): Scopes {
   return "unknown" in scopes ? { levels: new Map(), isPublicOnly: true, text: "" } : scopes;
 }
 
-/** Whether `scopes` include `wanted`. */
-export function hasScope(scopes: Scopes, wanted: Scope): boolean {
-  const [level, category] = wanted.split(":") as ["read" | "write", ScopeCategory];
+/** Whether `scopes` include the required one. */
+export function hasScope(scopes: Scopes, required: Scope): boolean {
+  const [level, category] = required.split(":") as ["read" | "write", ScopeCategory];
   const granted = scopes.levels.get(category);
   return granted === "write" || granted === level;
 }

@@ -15,7 +15,7 @@ const isolateLimiters = {
   address: new IsolateRateLimiter(50),
 };
 
-/** Who tries a password. */
+/** An attempt to sign in by a password. */
 export interface SignInAttempt {
   /** The name as sent. */
   readonly name: string;

@@ -163,7 +163,7 @@ type Aliased<T extends Table> = {
   [K in keyof T["$inferSelect"]]: SQL.Aliased<T["$inferSelect"][K]>;
 };
 
-/** What `columnsOf` has returned, by prefix: these never change. */
+/** The columns that `columnsOf` has returned, by prefix: they never change. */
 const aliased = new WeakMap<Table, Map<string, object>>();
 
 /**

@@ -48,7 +48,7 @@ export function meterD1(
   };
 }
 
-/** What D1 is asked about its effect, which decides. */
+/** Statements that may write: D1's report of their effect decides. */
 const MAY_WRITE =
   /^\s*(?:insert|update|delete|replace|with\b[^]*\b(?:insert into|update|delete from))\b/i;
 

@@ -14,9 +14,9 @@ type Scalar = string | number | null;
 export type Slot<V> = SQL<V> & Placeholder<string, V>;
 
 /**
- * What a query's declaration receives in the place of its arguments: a slot for each text, number
- * and null; for a list a subquery of one column, as `inArray` and `in` take it; booleans and absent
- * values as they are, since they decide about the SQL. Objects are taken apart.
+ * The parameters that a query's declaration receives in the place of its arguments: a slot for each
+ * text, number and null; for a list a subquery of one column, as `inArray` and `in` take it;
+ * booleans and absent values as they are, since they decide about the SQL. Objects are taken apart.
  */
 export type Params<A> = { readonly [K in keyof A]: Param<A[K]> };
 
@@ -198,7 +198,7 @@ interface Statement {
   readonly ofBatch: (result: D1Result) => unknown;
 }
 
-/** What Drizzle's queries have once they are built. */
+/** The properties of Drizzle's queries once they are built. */
 interface BuiltQuery {
   getQuery(): { sql: string; params: unknown[]; method?: string };
   fields?: SelectedFields;
@@ -282,7 +282,7 @@ function flatten(args: object, bound: unknown[]): string {
   return key;
 }
 
-/** What a declaration receives for arguments, with slots in the order of `flatten`. */
+/** The parameters of a declaration for arguments, with slots in the order of `flatten`. */
 function toParams(args: object, slots: { count: number }): object {
   const params: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(args) as [string, unknown][]) {

@@ -28,7 +28,7 @@ type Node =
       nullKey?: string | undefined;
     };
 
-/** What Drizzle's columns and SQL have where nothing is decoded. */
+/** The decoders of Drizzle's columns and SQL that decode nothing. */
 const NOT_DECODING: ReadonlySet<unknown> = new Set([
   (Column.prototype as unknown as Decoder).mapFromDriverValue,
   (new SQL([]) as unknown as { decoder: Decoder }).decoder.mapFromDriverValue,

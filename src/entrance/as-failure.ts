@@ -2,7 +2,7 @@ import { GitError } from "../git/error.ts";
 import { tooLarge } from "../lib/failure.ts";
 
 /**
- * What a door renders of an error: the engine's refusal to do more than its limits allow is a
+ * The error that a door renders: the engine's refusal to do more than its limits allow is a
  * failure that the caller could have avoided, wherever it was thrown. Other errors are returned as
  * they are.
  */

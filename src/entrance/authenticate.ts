@@ -11,6 +11,7 @@ import { hashSecret } from "../auth/secret.ts";
 import { noteSessionUse } from "../auth/session.ts";
 import type { Config } from "../config.ts";
 import type { BaseCtx, Ctx } from "../context.ts";
+import { batch } from "../db/batch.ts";
 import { columnsOf, type Database } from "../db/db.ts";
 import { type Params, prepare } from "../db/prepared.ts";
 import {
@@ -100,7 +101,7 @@ const isAnonymousAllowed = (anonymous: Requirements["anonymous"], config: Config
 /** The identity that a request claims: a credential and, optionally, a user to act as. */
 interface Claims {
   credential: Credential;
-  /** The name of the user that an administrator wants to act as. */
+  /** The name of the user that an administrator acts as. */
   sudo: string | undefined;
   /** The code of an authenticator app that comes with a password. */
   otp: string | undefined;
@@ -132,23 +133,20 @@ async function resolveCaller<Q extends TargetQuery, R extends readonly TargetQue
   const { db } = base;
   const { credential, sudo } = claims;
   const caller = { ...(await toArgument(credential, base.now)), ...toSudo(sudo) };
-  const [found, more] = await batchOf(
-    db,
-    {
-      tokens: hasToken(caller) ? tokensOf(db, { caller }) : undefined,
-      accounts: hasAccount(caller) ? accountsOf(db, { caller }) : undefined,
-      sessions: caller.session && sessionsOf(db, { caller }),
-      sudo: sudo === undefined ? undefined : sudoUser(db, { caller }),
-      target: selectTarget?.(caller),
-    },
-    selectMore?.(caller),
-  );
+  const { target, more, ...found } = await batch(db, {
+    tokens: hasToken(caller) ? tokensOf(db, { caller }) : undefined,
+    accounts: hasAccount(caller) ? accountsOf(db, { caller }) : undefined,
+    sessions: caller.session && sessionsOf(db, { caller }),
+    sudo: sudo === undefined ? undefined : sudoUser(db, { caller }),
+    target: selectTarget?.(caller),
+    more: selectMore?.(caller),
+  });
   const { actor, isHashed } = await resolveActor(base, claims, found);
   if (actor.user) admitAccount({ ...base, actor }, actor.user, isHashed);
   return {
     actor: sudo !== undefined ? actAs(actor, found.sudo?.[0]?.user) : actor,
-    target: found.target,
-    more,
+    target,
+    more: more as ResultsOf<R> | undefined,
   };
 }
 
@@ -190,22 +188,6 @@ const sessionsOf = prepare((db, { caller }: CallerParams) =>
     .where(required(toConditions(caller).isSession)),
 );
 
-/** Runs the defined queries as one batch, and those of `more` with it. */
-async function batchOf<
-  Q extends Record<string, TargetQuery | undefined>,
-  R extends readonly TargetQuery[],
->(db: Database, queries: Q, more: R | undefined) {
-  const named = Object.entries(queries).filter(
-    (entry): entry is [string, TargetQuery] => !!entry[1],
-  );
-  const [first, ...rest] = [...named.map(([, query]) => query), ...(more ?? [])];
-  const results: unknown[] = first ? await db.batch([first, ...rest]) : [];
-  const found = Object.fromEntries(named.map(([name], index) => [name, results[index]])) as {
-    [K in keyof Q]: NonNullable<Q[K]>["_"]["result"] | undefined;
-  };
-  return [found, more && (results.slice(named.length) as ResultsOf<R>)] as const;
-}
-
 const hasToken = ({ tokenHash, tokenId }: CredentialArgument): boolean =>
   tokenHash !== undefined || tokenId !== undefined;
 
@@ -215,7 +197,7 @@ const hasAccount = ({ login, accountId }: CredentialArgument): boolean =>
 const toSudo = (name: string | undefined): CredentialArgument =>
   name === undefined ? {} : { sudo: name.toLowerCase() };
 
-/** What identifies the access token, the account or the session of a credential. */
+/** The query argument for the access token, the account or the session of a credential. */
 async function toArgument(credential: Credential, now: number): Promise<CredentialArgument> {
   switch (credential.kind) {
     case "none":
@@ -244,7 +226,7 @@ async function toArgument(credential: Credential, now: number): Promise<Credenti
   }
 }
 
-/** What is known of the credential of a request. */
+/** The rows that match the credential of a request. */
 interface Found {
   tokens: { token: AccessToken; user: User }[] | undefined;
   accounts: { user: User }[] | undefined;

@@ -8,7 +8,7 @@ import type { Failure, NotFoundReason } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 
 /**
- * What differs between the doors when a request comes in: which headers they read, and how they
+ * The differences between the doors when a request comes in: which headers they read, and how they
  * refuse it.
  */
 export interface Door {
@@ -24,8 +24,8 @@ export interface Door {
    * SECURITY: also used for a resource that the caller may not see. The response must not let the
    * caller distinguish the two.
    *
-   * @param reason What is not found, in a word; nothing of the name, unless the caller's token says
-   *   more.
+   * @param reason What is not found, in a word; nothing of the name, unless the caller's token
+   *   gives more.
    */
   refuseUnknown(actor: Actor, reason?: NotFoundReason): Failure;
   /**
@@ -45,7 +45,7 @@ export interface IncomingRequest {
   credential?: Credential | undefined;
 }
 
-/** What a route requires of every request, whatever its target. */
+/** The requirements of a route on every request, whatever its target. */
 export interface Requirements {
   /** The scopes that a token must have; all of them are required. */
   scopes: readonly Scope[];

@@ -13,7 +13,7 @@ import { authenticate, type TargetQuery } from "./authenticate.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
 
-/** What differs between the doors of packages when a caller may not do what the route does. */
+/** The differences between the doors of packages when they refuse a caller. */
 export interface PackageDoor extends Door {
   /** Refuses a caller who may see the owner, but whose access to its packages is too low. */
   refusePackageAccess(ctx: Ctx): Error;
@@ -79,7 +79,7 @@ export async function enterPackages<R extends TargetQuery>(
 
 /**
  * SECURITY: a token that is bound to refs or paths changes nothing else. One that is bound to
- * repositories or packages is judged with the package.
+ * repositories or packages is checked with the package.
  */
 function refuseOtherBindings({ actor }: Ctx): void {
   if (actor.token?.boundRefs || actor.token?.boundPaths) refuseBound(actor);

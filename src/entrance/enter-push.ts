@@ -27,7 +27,7 @@ export interface PushTarget extends RepositoryTarget {
  * none.
  *
  * SECURITY: the owner comes in the same round trip. A second one where no repository has the name
- * would tell, by its time, which names hidden repositories have.
+ * would reveal, by its time, which names hidden repositories have.
  *
  * @throws Failure and Moved as `enterRepository`.
  */

@@ -36,7 +36,7 @@ export interface RepositoryTarget extends Requirements {
   showsRules?: boolean | undefined;
   /** Whether the route may change a repository that is being migrated. */
   whileMigrating?: boolean | undefined;
-  /** What the request is about below the repository, for what a mirror keeps in step. */
+  /** The subject of the request below the repository, which a mirror may keep in step. */
   subject?: PathSubject | undefined;
   /** The path of this request under a renamed repository. */
   pathAt(renamed: RepositoryContext): string;

@@ -26,7 +26,7 @@ export const FAILURE_STATUS = {
 /** The statuses for git and Git LFS, whose clients do not know 423. */
 export const GIT_FAILURE_STATUS = { ...FAILURE_STATUS, locked: 403 } as const;
 
-/** The header that says why, in a word: what is not found, or which binding of a token refuses. */
+/** The header with the reason, a word: what is not found, or which binding of a token refuses. */
 const REASON_HEADER = "X-Edgeforge-Reason";
 
 export const reasonHeader = (reason: NotFoundReason | BindingReason): Record<string, string> => ({

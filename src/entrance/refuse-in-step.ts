@@ -7,13 +7,13 @@ import { issues, type ProjectPart, timelineEntries, type Unit } from "../db/sche
 import { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 
-/** What a request changes below a repository, as its path says. */
+/** The subject that a request changes below a repository, by its path. */
 export type PathSubject =
   | { readonly kind: "labels" | "milestones" }
   /** An issue or pull request, by its number; undefined for a new issue. */
   | { readonly kind: "issue"; readonly number: number | undefined }
   | { readonly kind: "comment"; readonly id: number }
-  /** What is the caller's own, such as a subscription. */
+  /** A subject of the caller's own, such as a subscription. */
   | { readonly kind: "own" };
 
 /** The parts of a project that a unit holds. */
@@ -33,7 +33,7 @@ interface Change {
  * Refuses changes of what a mirror keeps in step with its remote: of these parts alone.
  *
  * Costs a read only where a mirror keeps either issues or pull requests in step, and the path does
- * not tell which is meant.
+ * not show which is meant.
  *
  * @throws Failure `locked`.
  */

@@ -8,7 +8,7 @@ export type FailureKind =
   | "not_applicable" // exists, but not for a thing of this kind: teams of a user's repository
   | "conflict" // conflicts with the current state
   | "gone" // was there, and is not kept any longer
-  | "precondition" // something else must happen first, or the wanted state does not exist
+  | "precondition" // something else must happen first, or the state that is asked for does not exist
   | "too_large" // exceeds a configured size limit
   | "locked" // archived: read-only
   | "too_many"; // exceeds a rate limit; the caller may retry later
@@ -41,9 +41,9 @@ export class Failure extends Error {
 }
 
 /**
- * What is not found, in a word that clients may match.
+ * The thing that is not found, in a word that clients may match.
  *
- * SECURITY: each but the first tells of a repository that the caller may see, or of nothing that is
+ * SECURITY: each but the first reveals a repository that the caller may see, or of nothing that is
  * stored.
  */
 export type NotFoundReason =
@@ -57,8 +57,7 @@ export type NotFoundReason =
   | Extract<BindingReason, "token-repositories" | "token-packages">;
 
 /**
- * What an access token is bound to, in the word of the binding that refuses a request. Clients may
- * match it.
+ * The binding of an access token that refuses a request, in a word that clients may match.
  */
 export type BindingReason = "token-repositories" | "token-refs" | "token-paths" | "token-packages";
 

@@ -1,5 +1,5 @@
-// Requests and the jobs behind them share the thread of an isolate. Whoever waits for an answer
-// comes first.
+// Requests and the jobs behind them share the thread of an isolate. A caller who waits for an
+// answer comes first.
 
 /** How often a job looks whether a request is still under way, in milliseconds. */
 const LOOK_MS = 1;

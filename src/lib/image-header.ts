@@ -1,4 +1,4 @@
-/** What the header of an image declares. */
+/** The facts that the header of an image declares. */
 export interface ImageHeader {
   readonly contentType: "image/png" | "image/jpeg" | "image/gif" | "image/webp";
   readonly widthPx: number;

@@ -12,7 +12,7 @@ export async function* inspectPieces<T>(
 ): AsyncGenerator<Uint8Array> {
   const channel = new PieceChannel();
   const inspection = inspect(channel.read());
-  // Whoever waits for a piece to be taken learns that it never will be.
+  // A writer that waits for a piece to be taken learns that it never will be.
   inspection.then(
     () => channel.close(),
     () => channel.close(),

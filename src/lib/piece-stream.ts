@@ -7,7 +7,7 @@ export interface PieceStream {
   readonly fault: () => { readonly error: unknown } | undefined;
 }
 
-/** Makes a stream that takes each piece only when it is wanted. */
+/** Makes a stream that takes each piece only when the reader pulls it. */
 export function toPieceStream(pieces: AsyncIterable<Uint8Array>): PieceStream {
   const iterator = pieces[Symbol.asyncIterator]();
   let fault: { readonly error: unknown } | undefined;

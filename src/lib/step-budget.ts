@@ -8,7 +8,7 @@ export class CallerLeft extends Error {
   }
 }
 
-/** What a budget reports to, and when its work ends early. */
+/** The receiver of a budget's reports, and the signal that ends its work early. */
 export interface StepBudgetOptions {
   /** Aborted when the caller leaves. */
   readonly signal?: AbortSignal | undefined;

@@ -5,7 +5,7 @@ import { streamOf } from "./stream-of.ts";
 /** A text that is generated while it is sent. */
 export interface StreamedText {
   /**
-   * The entity tag, without quotes. It is sent as a weak one: two texts with the same tag say the
+   * The entity tag, without quotes. It is sent as a weak one: two texts with the same tag mean the
    * same.
    */
   readonly tag: string;

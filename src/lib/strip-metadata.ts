@@ -86,7 +86,7 @@ const GIF_EXTENSION = 0x21;
 const GIF_COMMENT = 0xfe;
 const GIF_APPLICATION = 0xff;
 const GIF_PICTURE = 0x2c;
-/** Applications that say how often an animation is repeated. */
+/** Applications that define how often an animation is repeated. */
 const GIF_LOOPS: ReadonlySet<string> = new Set(["NETSCAPE2.0", "ANIMEXTS1.0"]);
 
 const stripGif: Stripper = (bytes) => {
@@ -133,7 +133,7 @@ const stripJpeg: Stripper = (bytes) => {
   let [jfif, orientation]: [Uint8Array | undefined, number] = [undefined, 1];
   for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff;) {
     const marker = bytes[at + 1] ?? JPEG_END;
-    // What follows the picture may be another one, with metadata of its own.
+    // Another picture may follow, with metadata of its own.
     if (marker === JPEG_END) break;
     if (marker === 0xff || isRestart(marker)) {
       at += marker === 0xff ? 1 : 2;
@@ -187,7 +187,7 @@ const SHORT = 3;
 /** Entries of the first directory that are looked at. */
 const ENTRIES_MAX = 200;
 
-/** How the photograph is to be turned, 2 to 8; undefined if its Exif data does not say. */
+/** How the photograph is to be turned, 2 to 8; undefined if its Exif data has none. */
 function readOrientation(segment: Uint8Array): number | undefined {
   if (textAt(segment, 4, 6) !== "Exif\0\0" || segment.length < 18) return undefined;
   const tiff = viewOf(segment.subarray(10));

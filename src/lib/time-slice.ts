@@ -7,7 +7,7 @@ import { nextTask } from "./next-task.ts";
 export const SLICE_STEPS = 500_000;
 
 /**
- * What the code of the isolate has counted since another request could last run: all requests
+ * The work that the isolate has counted since another request could last run: all requests
  * share one thread.
  */
 let steps = 0;

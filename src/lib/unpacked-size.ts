@@ -1,4 +1,4 @@
-/** What an archive may unpack to, whatever its size, in bytes. */
+/** The unpacked size that every archive may have, in bytes. */
 export const UNPACKED_BYTES_FREE = 64 * 1024 * 1024;
-/** What a larger one may unpack to, in multiples of its size. */
+/** The unpacked size of larger archives, in multiples of their size. */
 export const UNPACKED_RATIO_MAX = 100;

@@ -12,7 +12,7 @@ export interface XmlElement {
   readonly text: string;
 }
 
-/** What a document may consist of. */
+/** The bounds of a document. */
 export interface XmlBounds {
   readonly elementsMax: number;
   readonly depthMax: number;

@@ -12,7 +12,7 @@ import { UNPACKED_BYTES_FREE, UNPACKED_RATIO_MAX } from "./unpacked-size.ts";
 export interface ZipFile {
   /** Relative. */
   readonly path: string;
-  /** Bytes of the content, as the archive says. `read` refuses content of another size. */
+  /** Bytes of the content, as the archive declares. `read` refuses content of another size. */
   readonly sizeBytes: number;
   readonly isExecutable: boolean;
   /**
@@ -30,7 +30,7 @@ export interface ZipFile {
   open(): AsyncGenerator<Uint8Array, void>;
 }
 
-/** What an archive may have, and what is read of it. */
+/** The limits of an archive, and the files that are read. */
 export interface ZipOptions {
   readonly entriesMax?: number;
   /** Whether a file's content is read or streamed; all by default. */
@@ -63,7 +63,7 @@ const DEFLATED = 8;
 const DEFLATE_RATIO_MAX = 1032;
 
 /**
- * Opens a zip archive: reads its directory and checks what it says of its entries.
+ * Opens a zip archive: reads its directory and checks the entries.
  *
  * SECURITY: refuses an archive that readers understand differently, whose entries overlap or claim
  * more than they can hold, that unpacks to too much for its size, and paths that leave its folder,
@@ -99,11 +99,11 @@ export async function openZip(
         throw malformed("the archive has an entry that is a link or encrypted");
       }
       if (entry.directory) continue;
-      const isWanted = isRead(entry.filename);
-      if (isWanted && ++readCount > READ_FILES_MAX) {
+      const isSelected = isRead(entry.filename);
+      if (isSelected && ++readCount > READ_FILES_MAX) {
         throw tooLarge(`the archive has more than ${READ_FILES_MAX} files that are read`);
       }
-      files.push(toListed(entry, isWanted));
+      files.push(toListed(entry, isSelected));
     }
   });
   requireSizes(files, source.sizeBytes, unpackedBytesMax);
@@ -117,7 +117,7 @@ export async function openZip(
   }));
 }
 
-/** What is held of a file. */
+/** An entry of the directory. */
 interface Listed {
   readonly path: string;
   readonly isExecutable: boolean;
@@ -131,7 +131,7 @@ interface Listed {
   readonly entry: FileEntry | undefined;
 }
 
-const toListed = (entry: FileEntry, isWanted: boolean): Listed => ({
+const toListed = (entry: FileEntry, isSelected: boolean): Listed => ({
   path: entry.filename,
   isExecutable: entry.executable,
   compressionMethod: entry.compressionMethod,
@@ -139,7 +139,7 @@ const toListed = (entry: FileEntry, isWanted: boolean): Listed => ({
   uncompressedSize: entry.uncompressedSize,
   offset: entry.offset,
   headerBytes: LOCAL_HEADER_BYTES + entry.rawFilename.length,
-  entry: isWanted ? entry : undefined,
+  entry: isSelected ? entry : undefined,
 });
 
 function entryOf({ path, entry }: Listed): FileEntry {
@@ -234,7 +234,7 @@ async function* streamContent(
       throw malformed(`${file.filename} is smaller than it claims`);
     }
   } finally {
-    // The caller left: what reads is told by the stream.
+    // The caller left: the stream notifies its reader.
     await pieces.cancel().catch(() => undefined);
   }
 }

@@ -5,7 +5,7 @@ import { hasTag } from "../lib/entity-tag.ts";
 import { formatHex } from "../lib/hex.ts";
 import type { RegistryContext } from "./env.ts";
 
-/** What an index follows from: the package, or all packages of one format and owner. */
+/** The source of an index: the package, or all packages of one format and owner. */
 type IndexSource =
   | Pick<Package, "id" | "revision" | "createdAt">
   | Pick<PackageRegistry, "ownerId" | "type" | "revision">;
@@ -13,7 +13,7 @@ type IndexSource =
 /** An index that is made from rows. */
 export interface IndexContent {
   readonly source: IndexSource;
-  /** What it is, and everything else that it depends on besides the source and the base URL. */
+  /** Its kind, and everything else that it depends on besides the source and the base URL. */
   readonly kind: readonly [kind: string, ...parts: (string | number | boolean)[]];
   /** Makes it: runs only if it was not kept. */
   readonly make: () => Promise<string | Uint8Array>;

@@ -23,7 +23,7 @@ import { requestPath } from "../lib/request-path.ts";
 import { incoming } from "./door.ts";
 import type { RegistryContext } from "./env.ts";
 
-/** What a route requires of its caller. */
+/** The requirements of a route on its caller. */
 export interface RegistryRule {
   readonly mode: "read" | "write";
   /** The credential that the format reads itself, in place of the `Authorization` header. */

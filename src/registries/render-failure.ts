@@ -11,7 +11,7 @@ import type { RegistryEnv } from "./env.ts";
 /** The challenge that Gitea's registries send. */
 const CHALLENGE = 'Basic realm="Gitea Package API"';
 
-/** What a format makes of a refusal. */
+/** How a format renders a refusal. */
 interface FailureDialect {
   /** The body in the format's own form, and its type. */
   readonly body: (

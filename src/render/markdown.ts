@@ -62,7 +62,7 @@ export async function renderMarkdown(
   const mayReferToTracker = options.repo !== undefined && options.mode !== "markdown";
   const isResolved = !found.isEmpty || (mayReferToTracker && !options.tracker && body !== "");
   const known = isResolved ? await options.resolve?.(found.found()) : undefined;
-  // What names an issue is known only now.
+  // References to issues are known only now.
   if (known?.tracker && !options.tracker) {
     return renderMarkdown(source, { ...options, tracker: known.tracker }, budget);
   }

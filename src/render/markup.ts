@@ -11,7 +11,7 @@ const LENGTH_MAX = 512 * 1024;
 
 /**
  * Renders markup as sanitized HTML, ready to be inserted into a page. A text that takes too much
- * work is shown as plain text, after a sentence that says why.
+ * work is shown as plain text, after a sentence with the reason.
  *
  * This module and its imports take about 170 KB compressed, so import it dynamically.
  *

@@ -2,7 +2,8 @@
  * Replaces code blocks, code spans and comments of a Markdown text by spaces, so that what is left
  * keeps its position.
  *
- * An approximation of Markdown in linear time: lists and quotes are told from their markers alone.
+ * An approximation of Markdown in linear time: lists and quotes are recognized by their markers
+ * alone.
  */
 export function maskCode(text: string): string {
   const masked: [number, number][] = [];

@@ -7,7 +7,8 @@ export const RENDER_STEPS_MAX = 80_000_000;
 const HTML_CHARS_MAX = 4 * 1024 * 1024;
 
 /**
- * Rendering stops: the text is shown as plain text instead. The message says why, after "since".
+ * Rendering stops: the text is shown as plain text instead. The message gives the reason, after
+ * "since".
  */
 export class TooMuchWork extends Error {}
 

@@ -8,7 +8,7 @@ const NUMERIC = /(?<![\w/.&#!@-])#(\d{1,15})(?![\w-])/g;
 const ALPHANUMERIC = /(?<![\w/.&#!@-])([A-Z]{1,10}-[1-9]\d{0,14})(?![\w-])/g;
 
 /**
- * Links the issues of a repository's external tracker. Nothing is looked up: the text alone says
+ * Links the issues of a repository's external tracker. Nothing is looked up: the text alone shows
  * what is one.
  */
 export async function trackerReferences(tracker: Tracker, repo: RepoName): Promise<TextRule[]> {

@@ -34,7 +34,7 @@ attachments.get(`/attachments/:${UUID}`, async (c) => {
   const request = incoming(c);
   const { ctx, target } = await authenticate(
     request,
-    // What is required is known with the file.
+    // The required scope is known with the file.
     { scopes: [], anonymous: "by-setting" },
     (caller) => selectAttachmentRepository(request.base.db, { caller, uuid }),
   );

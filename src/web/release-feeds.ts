@@ -58,7 +58,9 @@ async function answer(
   });
 }
 
-/** SECURITY: published releases only, whoever asks: feeds are kept and shared by their readers. */
+/**
+ * SECURITY: published releases only, for every caller: feeds are kept and shared by their readers.
+ */
 async function listPublished(
   { ctx, repo }: RequestContext,
   authority: string,

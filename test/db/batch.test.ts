@@ -14,13 +14,14 @@ const rename = (id: number, fullName: string) =>
     .returning({ fullName: users.fullName });
 
 describe("a batch by name", () => {
-  it("returns each result under its statement's name, lists included, in the order given", async () => {
+  it("returns each result under its statement's name, also lists, in the order given", async () => {
     const { id } = await make.user();
 
     const results = await batch(db, {
       before: rename(id, "a"),
       steps: ["b", "c"].map((name) => rename(id, name)),
       none: [],
+      absent: undefined,
       after: db.select({ fullName: users.fullName }).from(users).where(eq(users.id, id)),
     });
 

@@ -12,8 +12,9 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { userForAdmin } from "../guards/account.ts";
 import { siteAdmin } from "../guards/people.ts";
+import { answerPage, done } from "../handlers.ts";
 import { body, optionalText } from "../json-body.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { Paging } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 
 export const badges = endpoints();
@@ -44,11 +45,7 @@ badges.openapi(
     request: { query: Paging },
     responses: { 200: page(z.array(Badge), "The badges, by slug"), ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listBadges(ctx, slice));
-    return c.json(items.map(toBadge), 200);
-  },
+  (c) => answerPage(c, ({ ctx }, slice) => listBadges(ctx, slice), toBadge),
 );
 
 badges.openapi(
@@ -101,13 +98,7 @@ badges.openapi(
     request: { params: UserPath, query: Paging },
     responses: { 200: page(z.array(Badge), "The badges, by slug"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listUserBadges(ctx, account, slice),
-    );
-    return c.json(items.map(toBadge), 200);
-  },
+  (c) => answerPage(c, ({ ctx, account }, slice) => listUserBadges(ctx, account, slice), toBadge),
 );
 
 badges.openapi(
@@ -121,11 +112,8 @@ badges.openapi(
     request: { params: UserPath, body: { required: true, ...json(UserBadges, "The badges") } },
     responses: { 204: empty("The user has the badges"), ...refusals(401, 403, 404, 422) },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    await addUserBadges(ctx, account, c.req.valid("json").badge_slugs);
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, account }) => addUserBadges(ctx, account, c.req.valid("json").badge_slugs)),
 );
 
 badges.openapi(
@@ -139,9 +127,6 @@ badges.openapi(
     request: { params: UserPath, body: { required: true, ...json(UserBadges, "The badges") } },
     responses: { 204: empty("The user has none of the badges"), ...refusals(401, 403, 404, 422) },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    await removeUserBadges(ctx, account, c.req.valid("json").badge_slugs);
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, account }) => removeUserBadges(ctx, account, c.req.valid("json").badge_slugs)),
 );

@@ -6,7 +6,8 @@ import { Cron, toCron } from "../../shapes/admin/cron.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage, done } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 
 export const cron = endpoints();
 
@@ -21,11 +22,7 @@ cron.openapi(
     request: { query: Paging },
     responses: { 200: page(z.array(Cron), "The tasks"), ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listTasks(ctx, slice));
-    return c.json(items.map(toCron), 200);
-  },
+  (c) => answerPage(c, ({ ctx }, slice) => listTasks(ctx, slice), toCron),
 );
 
 cron.openapi(
@@ -39,9 +36,5 @@ cron.openapi(
     request: { params: z.object({ task: z.string().max(100) }) },
     responses: { 204: empty("The task has run"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx } = c.var;
-    await runTask(ctx, c.req.valid("param").task);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx }) => runTask(ctx, c.req.valid("param").task)),
 );

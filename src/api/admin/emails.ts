@@ -5,7 +5,8 @@ import { Email, toEmailOfAccount } from "../../shapes/users/email.ts";
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { siteAdmin } from "../guards/people.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 
 export const adminEmails = endpoints();
 
@@ -25,11 +26,7 @@ adminEmails.openapi(
     request: { query: Paging },
     responses,
   }),
-  async (c) => {
-    const { ctx } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listAllEmails(ctx, "", slice));
-    return c.json(items.map(toEmailOfAccount), 200);
-  },
+  (c) => answerPage(c, ({ ctx }, slice) => listAllEmails(ctx, "", slice), toEmailOfAccount),
 );
 
 adminEmails.openapi(
@@ -51,10 +48,10 @@ adminEmails.openapi(
     },
     responses: { ...responses, ...refusals(422) },
   }),
-  async (c) => {
-    const { ctx } = c.var;
-    const query = c.req.valid("query");
-    const items = await pageOf(c, query, (slice) => listAllEmails(ctx, query.q, slice));
-    return c.json(items.map(toEmailOfAccount), 200);
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx }, slice) => listAllEmails(ctx, c.req.valid("query").q, slice),
+      toEmailOfAccount,
+    ),
 );

@@ -5,6 +5,7 @@ import { PublicKey, toPublicKey } from "../../shapes/keys/public-key.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { userForAdmin } from "../guards/account.ts";
+import { done } from "../handlers.ts";
 import { PathId } from "../path-id.ts";
 import { CreateKey } from "../self/public-keys.ts";
 import { UserPath } from "../users/paths.ts";
@@ -40,9 +41,5 @@ userKeys.openapi(
     request: { params: UserPath.extend({ id: PathId }) },
     responses: { 204: empty("The key was removed"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    await removeUserKey(ctx, account, c.req.valid("param").id);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, account }) => removeUserKey(ctx, account, c.req.valid("param").id)),
 );

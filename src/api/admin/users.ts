@@ -12,6 +12,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { userForAdmin } from "../guards/account.ts";
 import { siteAdmin } from "../guards/people.ts";
+import { done } from "../handlers.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { Paging, queryFlag, queryId, readPage, setPageHeaders } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
@@ -33,7 +34,7 @@ const CreateUser = body({
   source_id: sourceId,
   must_change_password: optionalFlag(),
   send_notify: optionalFlag().openapi({
-    description: "Whether a mail tells the user of the account, where the service sends mail",
+    description: "Whether a mail notifies the user of the account, where the service sends mail",
   }),
   restricted: optionalFlag(),
   visibility,
@@ -183,11 +184,10 @@ adminUsers.openapi(
     },
     responses: { 204: empty("The user is deleted"), ...refusals(401, 403, 404, 422) },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    await deleteUser(ctx, account, { isPurge: c.req.valid("query").purge ?? false });
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, account }) =>
+      deleteUser(ctx, account, { isPurge: c.req.valid("query").purge ?? false }),
+    ),
 );
 
 adminUsers.openapi(
@@ -211,9 +211,6 @@ adminUsers.openapi(
     },
     responses: { 204: empty("The user was renamed"), ...refusals(401, 403, 404, 422) },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    await renameAccount(ctx, account, c.req.valid("json").new_username);
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, account }) => renameAccount(ctx, account, c.req.valid("json").new_username)),
 );

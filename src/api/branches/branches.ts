@@ -11,6 +11,7 @@ import { Branch, toBranch } from "../../shapes/git/branch.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
@@ -143,11 +144,10 @@ branches.openapi(
       ...refusals(401, 403, 404, 409, 413, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await renameBranch(ctx, repo, c.req.valid("param").branch, c.req.valid("json").name);
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, repo }) =>
+      renameBranch(ctx, repo, c.req.valid("param").branch, c.req.valid("json").name),
+    ),
 );
 
 branches.openapi(
@@ -187,9 +187,5 @@ branches.openapi(
     request: { params: BranchPath },
     responses: { 204: empty("The branch was deleted"), ...refusals(401, 403, 404, 409, 413, 423) },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await deleteBranch(ctx, repo, c.req.valid("param").branch);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => deleteBranch(ctx, repo, c.req.valid("param").branch)),
 );

@@ -10,6 +10,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
 import { body, optionalText, requiredText } from "../json-body.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
@@ -106,11 +107,7 @@ tags.openapi(
       ...refusals(401, 403, 404, 409, 413, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await deleteTag(ctx, repo, c.req.valid("param").tag);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => deleteTag(ctx, repo, c.req.valid("param").tag)),
 );
 
 tags.openapi(

@@ -15,6 +15,7 @@ import { CommitPath, ShownParts, toParts } from "../commits/query.ts";
 import { endpoints } from "../endpoints.ts";
 import { requireUser } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
 import { body, requiredText } from "../json-body.ts";
 
 const MESSAGE_MAX = 500_000;
@@ -124,11 +125,10 @@ notes.openapi(
       ...refusals(401, 403, 404, 409, 413, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await deleteNote(ctx, repo, requireUser(ctx.actor), c.req.valid("param").sha);
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, repo }) =>
+      deleteNote(ctx, repo, requireUser(ctx.actor), c.req.valid("param").sha),
+    ),
 );
 
 async function shapeNote(

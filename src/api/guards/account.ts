@@ -68,7 +68,7 @@ export function userForAdmin(...scopes: Scope[]): Guard<{ account: User }> {
   });
 }
 
-/** What an organization guard requires besides that the caller may see the organization. */
+/** The requirement of an organization guard besides that the caller may see the organization. */
 interface OrganizationRule {
   allowsAnonymous: boolean;
   needs?: "membership" | "ownership";

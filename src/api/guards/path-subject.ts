@@ -7,8 +7,7 @@ import type { GuardContext } from "./guard.ts";
 const BELOW = /\/repos\/:[^/]+\/:[^/]+\/(.*)$/;
 
 /**
- * What a request is about below its repository; undefined for anything but issues and what goes
- * with them.
+ * The subject of a request below its repository; undefined for anything but issues and their parts.
  *
  * SECURITY: by the route, not by the text of the path, which may be percent-encoded.
  */

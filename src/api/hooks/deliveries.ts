@@ -14,8 +14,9 @@ import {
 import { Int64 } from "../../shapes/json.ts";
 import { json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";
+import { answerPage } from "../handlers.ts";
 import { body } from "../json-body.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { Paging } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import type { HookRoutes } from "./hook-routes.ts";
 
@@ -64,15 +65,13 @@ export function addDeliveries(
         ...refusals(401, 403, 404, 422),
       },
     }),
-    async (c) => {
-      const { ctx, hookOwner } = c.var;
-      const { id } = c.req.valid("param");
-      const query = c.req.valid("query");
-      const items = await pageOf(c, query, (slice) =>
-        listDeliveries(ctx, hookOwner, id, query, slice),
-      );
-      return c.json(items.map(toHookDelivery), 200);
-    },
+    (c) =>
+      answerPage(
+        c,
+        ({ ctx, hookOwner }, slice) =>
+          listDeliveries(ctx, hookOwner, c.req.valid("param").id, c.req.valid("query"), slice),
+        toHookDelivery,
+      ),
   );
 
   routes.openapi(

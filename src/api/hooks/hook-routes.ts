@@ -4,6 +4,7 @@ import { createHook } from "../../domain/exchange/webhooks/hooks/create-hook.ts"
 import { deleteHook } from "../../domain/exchange/webhooks/hooks/delete-hook.ts";
 import { editHook } from "../../domain/exchange/webhooks/hooks/edit-hook.ts";
 import { findHook } from "../../domain/exchange/webhooks/hooks/find-hook.ts";
+import { answerPage } from "../handlers.ts";
 import { findTestRepository } from "./find-test-repository.ts";
 import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../domain/exchange/webhooks/hooks/list-hooks.ts";
@@ -13,7 +14,7 @@ import { countAction } from "../count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";
 import type { Guard } from "../guards/guard.ts";
-import { Paging, pageOf, readPageOrAll } from "../paging.ts";
+import { Paging, readPageOrAll } from "../paging.ts";
 import type { PathId } from "../path-id.ts";
 import { CreateHook, EditHook, toHookOptions } from "./hook-body.ts";
 
@@ -67,16 +68,13 @@ export function addHookList(
         ...refusals(401, 403, 404),
       },
     }),
-    async (c) => {
-      const { ctx, hookOwner } = c.var;
-      const items = await pageOf(
+    (c) =>
+      answerPage(
         c,
-        c.req.valid("query"),
-        (slice) => listHooks(ctx, hookOwner, slice),
+        ({ ctx, hookOwner }, slice) => listHooks(ctx, hookOwner, slice),
+        toHook,
         readPageOrAll,
-      );
-      return c.json(items.map(toHook), 200);
-    },
+      ),
   );
 
   routes.openapi(

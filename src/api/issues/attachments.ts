@@ -1,10 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import type { Ctx } from "../../context.ts";
-import type { Attachment as AttachmentRow } from "../../db/schema/index.ts";
 import { ATTACHMENT_NAME_MAX } from "../../domain/issues/attachments/attachment-name.ts";
 import {
-  type AttachmentSubject,
   requireAttaching,
   requireDating,
 } from "../../domain/issues/attachments/attachment-subject.ts";
@@ -24,9 +21,12 @@ import {
   openFormFile,
 } from "../../domain/issues/attachments/form-file.ts";
 import { Attachment, toAttachment } from "../../shapes/issues/attachment.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
+import type { GuardVariables } from "../guards/guard.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
 import { body, optionalText } from "../json-body.ts";
 import { CommentAttachmentPath, CommentPath, IssueAttachmentPath, IssuePath } from "./paths.ts";
 import { queryTime } from "./time-range.ts";
@@ -71,14 +71,7 @@ attachments.openapi(
     request: { params: IssuePath },
     responses: { 200: json(z.array(Attachment), "The files, oldest first"), ...refusals(401, 404) },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const subject = await findSubject(ctx, repo, c.req.valid("param"));
-    return c.json(
-      filesOf(subject).map((each) => toAttachment(each, viewer)),
-      200,
-    );
-  },
+  async (c) => c.json(await listFiles(c.var, c.req.valid("param")), 200),
 );
 
 attachments.openapi(
@@ -95,12 +88,8 @@ attachments.openapi(
       ...refusals(400, 401, 403, 404, 413, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const subject = await findSubject(ctx, repo, c.req.valid("param"));
-    const attachment = await attach(ctx, c.req.raw, subject, c.req.valid("query"));
-    return c.json(toAttachment(attachment, viewer), 201);
-  },
+  async (c) =>
+    c.json(await attach(c.var, c.req.raw, c.req.valid("param"), c.req.valid("query")), 201),
 );
 
 attachments.openapi(
@@ -115,10 +104,8 @@ attachments.openapi(
     responses: { 200: json(Attachment, "The file"), ...refusals(401, 404) },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const param = c.req.valid("param");
-    const { attachment } = await findAttachment(ctx, repo, param, param.attachment_id);
-    return c.json(toAttachment(attachment, viewer), 200);
+    const { attachment } = await findFile(c.var, c.req.valid("param"));
+    return c.json(toAttachment(attachment, c.var.viewer), 200);
   },
 );
 
@@ -139,13 +126,8 @@ attachments.openapi(
       ...refusals(401, 403, 404, 413, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const param = c.req.valid("param");
-    const found = await findAttachment(ctx, repo, param, param.attachment_id);
-    const renamed = await renameAttachment(ctx, found, c.req.valid("json").name ?? "");
-    return c.json(toAttachment(renamed, viewer), 201);
-  },
+  async (c) =>
+    c.json(await rename(c.var, c.req.valid("param"), c.req.valid("json").name ?? ""), 201),
 );
 
 attachments.openapi(
@@ -159,12 +141,8 @@ attachments.openapi(
     request: { params: IssueAttachmentPath },
     responses: { 204: empty("The file is deleted"), ...refusals(401, 403, 404, 423) },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    const param = c.req.valid("param");
-    await deleteAttachment(ctx, await findAttachment(ctx, repo, param, param.attachment_id));
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, async ({ ctx }) => deleteAttachment(ctx, await findFile(c.var, c.req.valid("param")))),
 );
 
 attachments.openapi(
@@ -178,14 +156,7 @@ attachments.openapi(
     request: { params: CommentPath },
     responses: { 200: json(z.array(Attachment), "The files, oldest first"), ...refusals(401, 404) },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const subject = await findSubject(ctx, repo, c.req.valid("param"));
-    return c.json(
-      filesOf(subject).map((each) => toAttachment(each, viewer)),
-      200,
-    );
-  },
+  async (c) => c.json(await listFiles(c.var, c.req.valid("param")), 200),
 );
 
 attachments.openapi(
@@ -202,12 +173,8 @@ attachments.openapi(
       ...refusals(400, 401, 403, 404, 413, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const subject = await findSubject(ctx, repo, c.req.valid("param"));
-    const attachment = await attach(ctx, c.req.raw, subject, c.req.valid("query"));
-    return c.json(toAttachment(attachment, viewer), 201);
-  },
+  async (c) =>
+    c.json(await attach(c.var, c.req.raw, c.req.valid("param"), c.req.valid("query")), 201),
 );
 
 attachments.openapi(
@@ -222,10 +189,8 @@ attachments.openapi(
     responses: { 200: json(Attachment, "The file"), ...refusals(401, 404) },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const param = c.req.valid("param");
-    const { attachment } = await findAttachment(ctx, repo, param, param.attachment_id);
-    return c.json(toAttachment(attachment, viewer), 200);
+    const { attachment } = await findFile(c.var, c.req.valid("param"));
+    return c.json(toAttachment(attachment, c.var.viewer), 200);
   },
 );
 
@@ -246,13 +211,8 @@ attachments.openapi(
       ...refusals(401, 403, 404, 413, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const param = c.req.valid("param");
-    const found = await findAttachment(ctx, repo, param, param.attachment_id);
-    const renamed = await renameAttachment(ctx, found, c.req.valid("json").name ?? "");
-    return c.json(toAttachment(renamed, viewer), 201);
-  },
+  async (c) =>
+    c.json(await rename(c.var, c.req.valid("param"), c.req.valid("json").name ?? ""), 201),
 );
 
 attachments.openapi(
@@ -266,21 +226,41 @@ attachments.openapi(
     request: { params: CommentAttachmentPath },
     responses: { 204: empty("The file is deleted"), ...refusals(401, 403, 404, 423) },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    const param = c.req.valid("param");
-    await deleteAttachment(ctx, await findAttachment(ctx, repo, param, param.attachment_id));
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, async ({ ctx }) => deleteAttachment(ctx, await findFile(c.var, c.req.valid("param")))),
 );
+
+/** The variables of a request that names an issue or comment. */
+type Variables = Pick<GuardVariables, "ctx" | "viewer"> & { readonly repo: RepositoryContext };
+type SubjectName = Parameters<typeof findSubject>[2];
+
+async function listFiles({ ctx, repo, viewer }: Variables, name: SubjectName) {
+  const files = filesOf(await findSubject(ctx, repo, name));
+  return files.map((each) => toAttachment(each, viewer));
+}
+
+const findFile = (
+  { ctx, repo }: Omit<Variables, "viewer">,
+  param: SubjectName & { readonly attachment_id: number },
+) => findAttachment(ctx, repo, param, param.attachment_id);
+
+async function rename(
+  variables: Variables,
+  param: SubjectName & { readonly attachment_id: number },
+  name: string,
+) {
+  const found = await findFile(variables, param);
+  return toAttachment(await renameAttachment(variables.ctx, found, name), variables.viewer);
+}
 
 /** Stores the file in the form of a request. */
 async function attach(
-  ctx: Ctx,
+  { ctx, repo, viewer }: Variables,
   request: Request,
-  subject: AttachmentSubject,
+  subjectName: SubjectName,
   { name, updated_at: createdAt }: z.output<typeof NewAttachment>,
-): Promise<AttachmentRow> {
+) {
+  const subject = await findSubject(ctx, repo, subjectName);
   // Before the body is read, which may be long.
   requireAttaching(ctx, subject);
   if (createdAt !== undefined) {
@@ -299,5 +279,5 @@ async function attach(
   const storing = storeAttachment(ctx, subject, file, { name, createdAt });
   // Storing, and the cleanup after a failure, completes even if the client disconnects.
   ctx.defer(storing.catch(() => undefined));
-  return storing;
+  return toAttachment(await storing, viewer);
 }

@@ -14,8 +14,9 @@ import { Comment, toComment } from "../../shapes/issues/comment.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { answerPage } from "../handlers.ts";
 import { body, requiredText } from "../json-body.ts";
-import { pageOf, Paging, readPageOrAll } from "../paging.ts";
+import { Paging, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { CommentPath, IssueCommentPath, IssuePath } from "./paths.ts";
 import { TimeRange } from "./time-range.ts";
@@ -40,15 +41,12 @@ comments.openapi(
     request: { params: RepoPath, query: Paging.extend(TimeRange.shape) },
     responses: { 200: page(z.array(Comment), "The comments, oldest first"), ...refusals(401, 404) },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const query = c.req.valid("query");
-    const list = await pageOf(c, query, (slice) => listRepositoryComments(ctx, repo, query, slice));
-    return c.json(
-      list.map((each) => toComment(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listRepositoryComments(ctx, repo, c.req.valid("query"), slice),
+      toComment,
+    ),
 );
 
 comments.openapi(
@@ -126,21 +124,14 @@ comments.openapi(
       ...refusals(401, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const query = c.req.valid("query");
-    const { index } = c.req.valid("param");
-    const list = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      query,
-      (slice) => listIssueComments(ctx, repo, index, query, slice),
+      ({ ctx, repo }, slice) =>
+        listIssueComments(ctx, repo, c.req.valid("param").index, c.req.valid("query"), slice),
+      toComment,
       readPageOrAll,
-    );
-    return c.json(
-      list.map((each) => toComment(each, viewer)),
-      200,
-    );
-  },
+    ),
 );
 
 comments.openapi(

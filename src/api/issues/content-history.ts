@@ -8,7 +8,8 @@ import { ContentVersion, toContentVersion } from "../../shapes/issues/content-ve
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
-import { pageOf, Paging } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { CommentPath, IssuePath } from "./paths.ts";
 
 /** The former texts of issues and comments. An extension of Gitea's API. */
@@ -28,17 +29,12 @@ contentHistory.openapi(
       ...refusals(401, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { index } = c.req.valid("param");
-    const list = await pageOf(c, c.req.valid("query"), (slice) =>
-      listIssueVersions(ctx, repo, index, slice),
-    );
-    return c.json(
-      list.map((each) => toContentVersion(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listIssueVersions(ctx, repo, c.req.valid("param").index, slice),
+      toContentVersion,
+    ),
 );
 
 contentHistory.openapi(
@@ -55,15 +51,10 @@ contentHistory.openapi(
       ...refusals(401, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { id } = c.req.valid("param");
-    const list = await pageOf(c, c.req.valid("query"), (slice) =>
-      listCommentVersions(ctx, repo, id, slice),
-    );
-    return c.json(
-      list.map((each) => toContentVersion(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listCommentVersions(ctx, repo, c.req.valid("param").id, slice),
+      toContentVersion,
+    ),
 );

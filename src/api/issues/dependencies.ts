@@ -12,8 +12,9 @@ import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { answerPage } from "../handlers.ts";
 import { body } from "../json-body.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { Paging } from "../paging.ts";
 import { IssuePath } from "./paths.ts";
 
 export const dependencies = endpoints();
@@ -47,17 +48,12 @@ dependencies.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { index } = c.req.valid("param");
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listDependencies(ctx, repo, index, slice),
-    );
-    return c.json(
-      items.map((each) => toDependency(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listDependencies(ctx, repo, c.req.valid("param").index, slice),
+      toDependency,
+    ),
 );
 
 dependencies.openapi(
@@ -129,17 +125,12 @@ dependencies.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { index } = c.req.valid("param");
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listWaiting(ctx, repo, index, slice),
-    );
-    return c.json(
-      items.map((each) => toIssue(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listWaiting(ctx, repo, c.req.valid("param").index, slice),
+      toIssue,
+    ),
 );
 
 dependencies.openapi(

@@ -12,8 +12,9 @@ import { Reaction, toReaction } from "../../shapes/issues/reaction.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { answerPage } from "../handlers.ts";
 import { body, optionalText } from "../json-body.ts";
-import { pageOf, Paging, readPageOrAll } from "../paging.ts";
+import { Paging, readPageOrAll } from "../paging.ts";
 import { CommentPath, IssuePath } from "./paths.ts";
 
 const CONTENT_MAX = 64;
@@ -47,17 +48,12 @@ reactions.openapi(
       ...refusals(401, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { index } = c.req.valid("param");
-    const list = await pageOf(c, c.req.valid("query"), (slice) =>
-      listIssueReactions(ctx, repo, index, slice),
-    );
-    return c.json(
-      list.map((each) => toReaction(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listIssueReactions(ctx, repo, c.req.valid("param").index, slice),
+      toReaction,
+    ),
 );
 
 reactions.openapi(
@@ -116,20 +112,13 @@ reactions.openapi(
       ...refusals(401, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { id } = c.req.valid("param");
-    const list = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      c.req.valid("query"),
-      (slice) => listCommentReactions(ctx, repo, id, slice),
+      ({ ctx, repo }, slice) => listCommentReactions(ctx, repo, c.req.valid("param").id, slice),
+      toReaction,
       readPageOrAll,
-    );
-    return c.json(
-      list.map((each) => toReaction(each, viewer)),
-      200,
-    );
-  },
+    ),
 );
 
 reactions.openapi(

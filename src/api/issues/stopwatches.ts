@@ -11,7 +11,8 @@ import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
 import { signedInRepo } from "../guards/repository.ts";
-import { pageOf, Paging } from "../paging.ts";
+import { answerPage, done } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { IssuePath } from "./paths.ts";
 
 export const stopwatches = endpoints();
@@ -64,11 +65,8 @@ stopwatches.openapi(
     request: { params: IssuePath },
     responses: { 204: empty("The stopwatch is discarded"), ...refusals(401, 403, 404, 409) },
   }),
-  async (c) => {
-    const { ctx, repo, user } = c.var;
-    await cancelStopwatch(ctx, repo, c.req.valid("param").index, user);
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, repo, user }) => cancelStopwatch(ctx, repo, c.req.valid("param").index, user)),
 );
 
 stopwatches.openapi(
@@ -83,14 +81,10 @@ stopwatches.openapi(
     request: { query: Paging },
     responses: { 200: page(z.array(StopWatch), "The stopwatches"), ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx, user } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listStopwatches(ctx, user, slice),
-    );
-    return c.json(
-      items.map((each) => toStopWatch(each, ctx.now)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, user }, slice) => listStopwatches(ctx, user, slice),
+      (each) => toStopWatch(each, c.var.ctx.now),
+    ),
 );

@@ -11,7 +11,8 @@ import { toUser, User } from "../../shapes/users/user.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
-import { pageOf, Paging } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { IssuePath } from "./paths.ts";
 
 export const issueSubscriptions = endpoints();
@@ -29,17 +30,12 @@ issueSubscriptions.openapi(
     request: { params: IssuePath, query: Paging },
     responses: { 200: page(z.array(User), "The users, by id"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { index } = c.req.valid("param");
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listSubscribers(ctx, repo, index, slice),
-    );
-    return c.json(
-      items.map((user) => toUser(user, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listSubscribers(ctx, repo, c.req.valid("param").index, slice),
+      toUser,
+    ),
 );
 
 issueSubscriptions.openapi(

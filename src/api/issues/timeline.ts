@@ -5,7 +5,8 @@ import { TimelineComment, toTimelineComment } from "../../shapes/issues/timeline
 import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
-import { pageOf, Paging } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { IssuePath } from "./paths.ts";
 import { TimeRange } from "./time-range.ts";
 
@@ -28,14 +29,11 @@ timeline.openapi(
       ...refusals(401, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const query = c.req.valid("query");
-    const { index } = c.req.valid("param");
-    const list = await pageOf(c, query, (slice) => listTimeline(ctx, repo, index, query, slice));
-    return c.json(
-      list.map((each) => toTimelineComment(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) =>
+        listTimeline(ctx, repo, c.req.valid("param").index, c.req.valid("query"), slice),
+      toTimelineComment,
+    ),
 );

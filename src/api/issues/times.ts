@@ -13,6 +13,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";
 import { signedInRepo } from "../guards/repository.ts";
+import { answerPage, done } from "../handlers.ts";
 import { body, optionalText } from "../json-body.ts";
 import { pageOf, Paging } from "../paging.ts";
 import { PathId } from "../path-id.ts";
@@ -105,11 +106,7 @@ times.openapi(
     request: { params: IssuePath },
     responses: { 204: empty("Your times are deleted"), ...refusals(400, 401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, repo, user } = c.var;
-    await resetTimes(ctx, repo, c.req.valid("param").index, user);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo, user }) => resetTimes(ctx, repo, c.req.valid("param").index, user)),
 );
 
 times.openapi(
@@ -197,13 +194,10 @@ times.openapi(
     request: { query: OwnTimeListing },
     responses: { 200: timePage, ...refusals(401, 403, 422) },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const query = c.req.valid("query");
-    const items = await pageOf(c, query, (slice) => listOwnTimes(ctx, user, query, slice));
-    return c.json(
-      items.map((each) => toTrackedTime(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, user }, slice) => listOwnTimes(ctx, user, c.req.valid("query"), slice),
+      toTrackedTime,
+    ),
 );

@@ -9,9 +9,10 @@ import { Label, toOrganizationLabel } from "../../shapes/issues/label.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
+import { answerPage, done } from "../handlers.ts";
 import { OrgPath } from "../orgs/paths.ts";
 import { PathId } from "../path-id.ts";
-import { pageOf, readPageOrAll } from "../paging.ts";
+import { readPageOrAll } from "../paging.ts";
 import { CreateLabel, EditLabel, LabelListing, toLabelEdit, toNewLabel } from "./label-body.ts";
 
 export const organizationLabels = endpoints();
@@ -35,20 +36,13 @@ organizationLabels.openapi(
     request: { params: OrgPath, query: LabelListing },
     responses: { 200: page(z.array(Label), "The labels"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, org, viewer } = c.var;
-    const query = c.req.valid("query");
-    const items = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      query,
-      (slice) => listLabels(ctx, { org }, query.sort, slice),
+      ({ ctx, org }, slice) => listLabels(ctx, { org }, c.req.valid("query").sort, slice),
+      (each, viewer) => toOrganizationLabel(each, c.var.org.name, viewer),
       readPageOrAll,
-    );
-    return c.json(
-      items.map((each) => toOrganizationLabel(each, org.name, viewer)),
-      200,
-    );
-  },
+    ),
 );
 
 organizationLabels.openapi(
@@ -126,9 +120,5 @@ organizationLabels.openapi(
       ...refusals(401, 403, 404, 409),
     },
   }),
-  async (c) => {
-    const { ctx, org } = c.var;
-    await deleteLabel(ctx, { org }, c.req.valid("param").id);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, org }) => deleteLabel(ctx, { org }, c.req.valid("param").id)),
 );

@@ -9,8 +9,9 @@ import { Label, toLabel } from "../../shapes/issues/label.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { answerPage, done } from "../handlers.ts";
 import { PathId } from "../path-id.ts";
-import { pageOf, readPageOrAll } from "../paging.ts";
+import { readPageOrAll } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { readsLabels, writesLabels } from "./label-access.ts";
 import { CreateLabel, EditLabel, LabelListing, toLabelEdit, toNewLabel } from "./label-body.ts";
@@ -35,20 +36,13 @@ repositoryLabels.openapi(
     request: { params: RepoPath, query: LabelListing },
     responses: { 200: page(z.array(Label), "The labels"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const query = c.req.valid("query");
-    const items = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      query,
-      (slice) => listLabels(ctx, { repo }, query.sort, slice),
+      ({ ctx, repo }, slice) => listLabels(ctx, { repo }, c.req.valid("query").sort, slice),
+      (each, viewer) => toLabel(each, c.var.repo, viewer),
       readPageOrAll,
-    );
-    return c.json(
-      items.map((each) => toLabel(each, repo, viewer)),
-      200,
-    );
-  },
+    ),
 );
 
 repositoryLabels.openapi(
@@ -125,9 +119,5 @@ repositoryLabels.openapi(
       ...refusals(401, 403, 404, 409, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await deleteLabel(ctx, { repo }, c.req.valid("param").id);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => deleteLabel(ctx, { repo }, c.req.valid("param").id)),
 );

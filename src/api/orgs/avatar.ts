@@ -5,6 +5,7 @@ import { empty, refusals } from "../answers.ts";
 import { accountAvatar } from "../avatar-body.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
+import { done } from "../handlers.ts";
 import { takesFiles } from "../json-body.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -27,11 +28,10 @@ organizationAvatar.openapi(
       ...refusals(400, 401, 403, 404, 413, 422),
     },
   }),
-  async (c) => {
-    const { ctx, org } = c.var;
-    await setAvatar(ctx, { kind: "account", account: org }, c.req.valid("json").image);
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, org }) =>
+      setAvatar(ctx, { kind: "account", account: org }, c.req.valid("json").image),
+    ),
 );
 
 organizationAvatar.openapi(
@@ -48,9 +48,5 @@ organizationAvatar.openapi(
     request: { params: OrgPath },
     responses: { 204: empty("There is no uploaded avatar"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, org } = c.var;
-    await deleteAvatar(ctx, { kind: "account", account: org });
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, org }) => deleteAvatar(ctx, { kind: "account", account: org })),
 );

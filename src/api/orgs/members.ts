@@ -11,7 +11,8 @@ import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, header, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
-import { Paging, setPageHeaders, pageOf, readPage } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging, setPageHeaders, readPage } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -57,16 +58,13 @@ organizationMembers.openapi(
     request: { params: OrgPath, query: Paging },
     responses: { 200: members, ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, org, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listAccountsIn(ctx, { membersOf: org.id, isPublicOnly: true }, slice),
-    );
-    return c.json(
-      items.map((user) => toUser(user, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, org }, slice) =>
+        listAccountsIn(ctx, { membersOf: org.id, isPublicOnly: true }, slice),
+      toUser,
+    ),
 );
 
 organizationMembers.openapi(
@@ -99,7 +97,7 @@ organizationMembers.openapi(
     }
     const user = await findSeenAccount(ctx, username);
     if (!user || user.id === ctx.actor.user?.id) throw notFound();
-    // SECURITY: whether or not the user is a member, so that the redirect says nothing.
+    // SECURITY: whether or not the user is a member, so that the redirect reveals nothing.
     const path = `/api/v1/orgs/${org.name}/public_members/${user.name}`;
     return c.body(null, 303, { Location: ctx.rootUrl + path });
   },

@@ -23,8 +23,9 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount, inOrg, userForAdmin } from "../guards/account.ts";
 import { anyone, signedIn, siteAdmin } from "../guards/people.ts";
+import { answerPage, done } from "../handlers.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPage, readPageOrAll, setPageHeaders } from "../paging.ts";
+import { Paging, readPage, readPageOrAll, setPageHeaders } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -109,16 +110,7 @@ organizations.openapi(
     request: { query: Paging },
     responses: { 200: organizationPage, ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listAllOrganizations(ctx, slice),
-    );
-    return c.json(
-      items.map((org) => toOrganization(org, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx }, slice) => listAllOrganizations(ctx, slice), toOrganization),
 );
 
 organizations.openapi(
@@ -228,11 +220,7 @@ organizations.openapi(
       ...refusals(401, 403, 404, 422),
     },
   }),
-  async (c) => {
-    const { ctx, org } = c.var;
-    await renameAccount(ctx, org, c.req.valid("json").new_name);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, org }) => renameAccount(ctx, org, c.req.valid("json").new_name)),
 );
 
 organizations.openapi(
@@ -249,11 +237,7 @@ organizations.openapi(
     request: { params: OrgPath },
     responses: { 204: empty("The organization is deleted"), ...refusals(401, 403, 404, 422) },
   }),
-  async (c) => {
-    const { ctx, org } = c.var;
-    await deleteOrganization(ctx, org);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, org }) => deleteOrganization(ctx, org)),
 );
 
 organizations.openapi(

@@ -10,7 +10,8 @@ import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { CreateRepository } from "../repos/create-repository-body.ts";
 import { OrgPath } from "./paths.ts";
 
@@ -75,18 +76,14 @@ async function createInOrganization(
   ctx: Ctx,
   org: User,
   membership: Membership,
-  wanted: z.infer<typeof CreateRepository>,
+  input: z.infer<typeof CreateRepository>,
 ) {
   const { user } = ctx.actor;
   if (!user) throw unauthenticated("token is required");
   if (!membership.canCreateRepository) {
     throw forbidden("Given user is not allowed to create repository in organization.");
   }
-  return createRepository(
-    ctx,
-    { owner: org, creator: user, ownsOwner: membership.isOwner },
-    wanted,
-  );
+  return createRepository(ctx, { owner: org, creator: user, ownsOwner: membership.isOwner }, input);
 }
 
 organizationRepositories.openapi(
@@ -103,14 +100,5 @@ organizationRepositories.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, org, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listRepositoriesOf(ctx, org, slice),
-    );
-    return c.json(
-      items.map((repo) => toRepository(repo, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, org }, slice) => listRepositoriesOf(ctx, org, slice), toRepository),
 );

@@ -17,6 +17,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
+import { answerPage } from "../handlers.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
 import { Paging, pageOf, queryFlag, readPage, setPageHeaders } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
@@ -79,14 +80,12 @@ teams.openapi(
     request: { params: OrgPath, query: Paging },
     responses: { 200: page(z.array(Team), "The teams, by name"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, org, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listTeams(ctx, org, slice));
-    return c.json(
-      items.map(({ team }) => toTeam(team, null, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, org }, slice) => listTeams(ctx, org, slice),
+      ({ team }, viewer) => toTeam(team, null, viewer),
+    ),
 );
 
 teams.openapi(
@@ -143,8 +142,8 @@ teams.openapi(
   async (c) => {
     const { ctx, org, viewer } = c.var;
     const query = c.req.valid("query");
-    const wanted = { text: query.q.trim(), includesDescription: query.include_desc ?? true };
-    const items = await pageOf(c, query, (slice) => searchTeams(ctx, org, wanted, slice));
+    const filter = { text: query.q.trim(), includesDescription: query.include_desc ?? true };
+    const items = await pageOf(c, query, (slice) => searchTeams(ctx, org, filter, slice));
     return c.json({ ok: true, data: items.map(({ team }) => toTeam(team, null, viewer)) }, 200);
   },
 );
@@ -160,14 +159,12 @@ teams.openapi(
     request: { query: Paging },
     responses: { 200: page(z.array(Team), "The teams, by name"), ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listOwnTeams(ctx, user, slice));
-    return c.json(
-      items.map(({ team, org }) => toTeam(team, org, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, user }, slice) => listOwnTeams(ctx, user, slice),
+      ({ team, org }, viewer) => toTeam(team, org, viewer),
+    ),
 );
 
 teams.openapi(

@@ -18,8 +18,9 @@ import { PackageShape, toPackage } from "../../shapes/packages/package.ts";
 import { empty, HEADERS, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inPackages } from "../guards/packages.ts";
+import { answerPage } from "../handlers.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
-import { pageOf, Paging, readPage, setPageHeaders } from "../paging.ts";
+import { Paging, readPage, setPageHeaders } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { PackageOwnerPath } from "./paths.ts";
 
@@ -74,13 +75,12 @@ packageCleanupRules.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, owner } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listCleanupRules(ctx, owner, slice),
-    );
-    return c.json(items.map(toPackageCleanupRule), 200);
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, owner }, slice) => listCleanupRules(ctx, owner, slice),
+      toPackageCleanupRule,
+    ),
 );
 
 packageCleanupRules.openapi(

@@ -4,6 +4,7 @@ import { linkPackage, unlinkPackage } from "../../domain/packages/package/link-p
 import { empty, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atPackage } from "../guards/packages.ts";
+import { done } from "../handlers.ts";
 import { PackagePath } from "./paths.ts";
 
 export const packageLinks = endpoints();
@@ -45,9 +46,5 @@ packageLinks.openapi(
     request: { params: PackagePath },
     responses: { 204: empty("It is linked to no repository"), ...refusals(400, 401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, pkg } = c.var;
-    await unlinkPackage(ctx, pkg);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, pkg }) => unlinkPackage(ctx, pkg)),
 );

@@ -16,6 +16,7 @@ import { PackageShape, toPackage } from "../../shapes/packages/package.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atPackage, atPackageIfAny, inPackages } from "../guards/packages.ts";
+import { answerPage } from "../handlers.ts";
 import { pageOf, Paging, readPageOrAll } from "../paging.ts";
 import { PackageOwnerPath, PackagePath, PackageVersionPath } from "./paths.ts";
 
@@ -153,17 +154,13 @@ packageNoun.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, pkg } = c.var;
-    const { version } = c.req.valid("param");
-    const items = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      c.req.valid("query"),
-      (slice) => listPackageFiles(ctx, pkg, version, slice),
+      ({ ctx, pkg }, slice) => listPackageFiles(ctx, pkg, c.req.valid("param").version, slice),
+      toPackageFile,
       readPageOrAll,
-    );
-    return c.json(items.map(toPackageFile), 200);
-  },
+    ),
 );
 
 /** The version of a name, or the newest. @throws Failure `not_found` */

@@ -12,9 +12,10 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInPull } from "../guards/pull.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { answerPage } from "../handlers.ts";
 import { IssueCommentPath, IssuePath } from "../issues/paths.ts";
 import { body, optionalText } from "../json-body.ts";
-import { pageOf, Paging } from "../paging.ts";
+import { Paging } from "../paging.ts";
 
 // Gitea's API reads comments on code by their review only, and marks no conversation.
 
@@ -47,17 +48,12 @@ codeComments.openapi(
       ...refusals(401, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { index } = c.req.valid("param");
-    const list = await pageOf(c, c.req.valid("query"), (slice) =>
-      listCodeComments(ctx, repo, index, slice),
-    );
-    return c.json(
-      list.map((each) => toPullReviewComment(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listCodeComments(ctx, repo, c.req.valid("param").index, slice),
+      toPullReviewComment,
+    ),
 );
 
 codeComments.openapi(

@@ -20,9 +20,10 @@ import { BranchPath } from "../branches/paths.ts";
 import { endpoints } from "../endpoints.ts";
 import { inPull, signedInPull } from "../guards/pull.ts";
 import { inRepo } from "../guards/repository.ts";
+import { answerPage, done } from "../handlers.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { body, optionalFlag } from "../json-body.ts";
-import { Paging, pageOf, readPage, setPageHeaders } from "../paging.ts";
+import { Paging, readPage, setPageHeaders } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { optionalHead, optionalMessage, optionalTitle } from "./merge-fields.ts";
 
@@ -58,11 +59,7 @@ pullMergeQueues.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listQueues(ctx, repo, slice));
-    return c.json(items.map(toMergeQueue), 200);
-  },
+  (c) => answerPage(c, ({ ctx, repo }, slice) => listQueues(ctx, repo, slice), toMergeQueue),
 );
 
 pullMergeQueues.openapi(
@@ -156,9 +153,5 @@ pullMergeQueues.openapi(
       ...refusals(401, 403, 404, 409, 423),
     },
   }),
-  async (c) => {
-    const { ctx, pull, user } = c.var;
-    await dequeuePull(ctx, pull, user);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, pull, user }) => dequeuePull(ctx, pull, user)),
 );

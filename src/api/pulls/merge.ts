@@ -11,6 +11,7 @@ import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inPull, signedInPull } from "../guards/pull.ts";
+import { done } from "../handlers.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { body, optionalFlag } from "../json-body.ts";
 import { optionalCommit, optionalHead, optionalMessage, optionalTitle } from "./merge-fields.ts";
@@ -127,11 +128,7 @@ pullMerge.openapi(
       ...refusals(401, 403, 404, 423),
     },
   }),
-  async (c) => {
-    const { ctx, pull, user } = c.var;
-    await cancelMerge(ctx, pull, user);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, pull, user }) => cancelMerge(ctx, pull, user)),
 );
 
 pullMerge.openapi(

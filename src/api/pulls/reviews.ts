@@ -23,6 +23,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInPull } from "../guards/pull.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { answerPage } from "../handlers.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { pageOf, Paging, readPageOrAll } from "../paging.ts";
@@ -100,17 +101,12 @@ pullReviews.openapi(
       ...refusals(401, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const { index } = c.req.valid("param");
-    const list = await pageOf(c, c.req.valid("query"), (slice) =>
-      listReviews(ctx, repo, index, slice),
-    );
-    return c.json(
-      list.map((each) => toPullReview(each, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listReviews(ctx, repo, c.req.valid("param").index, slice),
+      toPullReview,
+    ),
 );
 
 pullReviews.openapi(

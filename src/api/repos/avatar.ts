@@ -5,6 +5,7 @@ import { empty, refusals } from "../answers.ts";
 import { repositoryAvatar } from "../avatar-body.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
 import { takesFiles } from "../json-body.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -24,11 +25,10 @@ repositoryAvatarRoutes.openapi(
       ...refusals(400, 401, 403, 404, 413, 422),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await setAvatar(ctx, { kind: "repository", repo }, c.req.valid("json").image);
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, ({ ctx, repo }) =>
+      setAvatar(ctx, { kind: "repository", repo }, c.req.valid("json").image),
+    ),
 );
 
 repositoryAvatarRoutes.openapi(
@@ -43,9 +43,5 @@ repositoryAvatarRoutes.openapi(
     request: { params: RepoPath },
     responses: { 204: empty("There is no uploaded avatar"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await deleteAvatar(ctx, { kind: "repository", repo });
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => deleteAvatar(ctx, { kind: "repository", repo })),
 );

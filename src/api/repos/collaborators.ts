@@ -27,8 +27,9 @@ import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInRepo } from "../guards/repository.ts";
+import { answerPage } from "../handlers.ts";
 import { body } from "../json-body.ts";
-import { Paging, pageOf, readPageOrAll } from "../paging.ts";
+import { Paging, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
 export const collaborators = endpoints();
@@ -53,16 +54,7 @@ collaborators.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listCollaborators(ctx, repo, slice),
-    );
-    return c.json(
-      items.map((user) => toUser(user, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, repo }, slice) => listCollaborators(ctx, repo, slice), toUser),
 );
 
 collaborators.openapi(
@@ -191,19 +183,8 @@ collaborators.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const items = await pageOf(
-      c,
-      c.req.valid("query"),
-      (slice) => listAssignees(ctx, repo, slice),
-      readPageOrAll,
-    );
-    return c.json(
-      items.map((user) => toUser(user, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(c, ({ ctx, repo }, slice) => listAssignees(ctx, repo, slice), toUser, readPageOrAll),
 );
 
 collaborators.openapi(
@@ -221,17 +202,6 @@ collaborators.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const items = await pageOf(
-      c,
-      c.req.valid("query"),
-      (slice) => listReviewers(ctx, repo, slice),
-      readPageOrAll,
-    );
-    return c.json(
-      items.map((user) => toUser(user, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(c, ({ ctx, repo }, slice) => listReviewers(ctx, repo, slice), toUser, readPageOrAll),
 );

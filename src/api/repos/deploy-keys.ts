@@ -7,8 +7,9 @@ import { DeployKey, toDeployKey } from "../../shapes/keys/public-key.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
+import { answerPage, done } from "../handlers.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, pageOf, queryId, readPageOrAll } from "../paging.ts";
+import { Paging, queryId, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -42,18 +43,13 @@ deployKeys.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const query = c.req.valid("query");
-    const items = await pageOf(
+  (c) => {
+    const { fingerprint, key_id: id } = c.req.valid("query");
+    return answerPage(
       c,
-      query,
-      (slice) => listDeployKeys(ctx, repo.row, { ...query, id: query.key_id }, slice),
+      ({ ctx, repo }, slice) => listDeployKeys(ctx, repo.row, { fingerprint, id }, slice),
+      (key, viewer) => toDeployKey(key, c.var.repo, viewer),
       readPageOrAll,
-    );
-    return c.json(
-      items.map((key) => toDeployKey(key, repo, viewer)),
-      200,
     );
   },
 );
@@ -122,9 +118,5 @@ deployKeys.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await removeDeployKey(ctx, repo.row, c.req.valid("param").id);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => removeDeployKey(ctx, repo.row, c.req.valid("param").id)),
 );

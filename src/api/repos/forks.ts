@@ -12,7 +12,8 @@ import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { body, optionalText } from "../json-body.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -82,12 +83,5 @@ forks.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listForks(ctx, repo, slice));
-    return c.json(
-      items.map((fork) => toRepository(fork, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, repo }, slice) => listForks(ctx, repo, slice), toRepository),
 );

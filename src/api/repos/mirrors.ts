@@ -13,6 +13,7 @@ import { PushMirror, toPushMirror } from "../../shapes/repos/push-mirror.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { Paging, pageOf } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
@@ -150,11 +151,7 @@ mirrors.openapi(
       ...refusals(400, 401, 403, 404, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await removePushMirror(ctx, repo, c.req.valid("param").name);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => removePushMirror(ctx, repo, c.req.valid("param").name)),
 );
 
 mirrors.openapi(

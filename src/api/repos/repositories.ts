@@ -13,7 +13,8 @@ import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone, signedIn } from "../guards/people.ts";
 import { inRepo } from "../guards/repository.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { CreateRepository } from "./create-repository-body.ts";
 import { EditRepository, toEdit, toMirrorEdit } from "./edit-repository-body.ts";
@@ -61,16 +62,12 @@ repositories.openapi(
       ...refusals(401, 403),
     },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listReachableRepositories(ctx, user, slice),
-    );
-    return c.json(
-      items.map((repo) => toRepository(repo, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, user }, slice) => listReachableRepositories(ctx, user, slice),
+      toRepository,
+    ),
 );
 
 repositories.openapi(

@@ -5,7 +5,8 @@ import { User, toUser } from "../../shapes/users/user.ts";
 import { refusals, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
 export const stargazers = endpoints();
@@ -24,14 +25,5 @@ stargazers.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listStargazers(ctx, repo.row, slice),
-    );
-    return c.json(
-      items.map((user) => toUser(user, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, repo }, slice) => listStargazers(ctx, repo.row, slice), toUser),
 );

@@ -9,7 +9,8 @@ import { WatchInfo, toWatchInfo } from "../../shapes/repos/watch-info.ts";
 import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage, done } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
 export const subscriptions = endpoints();
@@ -71,11 +72,7 @@ subscriptions.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, user } = c.var;
-    await deleteToggle(ctx, "watch", user, repo.row);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo, user }) => deleteToggle(ctx, "watch", user, repo.row)),
 );
 
 subscriptions.openapi(
@@ -92,14 +89,5 @@ subscriptions.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listWatchers(ctx, repo.row, slice),
-    );
-    return c.json(
-      items.map((user) => toUser(user, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, repo }, slice) => listWatchers(ctx, repo.row, slice), toUser),
 );

@@ -10,7 +10,8 @@ import { Team, toTeam } from "../../shapes/orgs/team.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInRepo } from "../guards/repository.ts";
-import { Paging, pageOf, readPageOrAll } from "../paging.ts";
+import { answerPage, done } from "../handlers.ts";
+import { Paging, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
 
 export const repositoryTeams = endpoints();
@@ -34,19 +35,13 @@ repositoryTeams.openapi(
       ...refusals(401, 403, 404, 405),
     },
   }),
-  async (c) => {
-    const { ctx, repo, viewer } = c.var;
-    const items = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      c.req.valid("query"),
-      (slice) => listRepositoryTeams(ctx, repo, slice),
+      ({ ctx, repo }, slice) => listRepositoryTeams(ctx, repo, slice),
+      ({ team }, viewer) => toTeam(team, null, viewer),
       readPageOrAll,
-    );
-    return c.json(
-      items.map(({ team }) => toTeam(team, null, viewer)),
-      200,
-    );
-  },
+    ),
 );
 
 repositoryTeams.openapi(
@@ -83,11 +78,7 @@ repositoryTeams.openapi(
       ...refusals(401, 403, 404, 405, 422),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await addRepositoryTeam(ctx, repo, c.req.valid("param").team);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => addRepositoryTeam(ctx, repo, c.req.valid("param").team)),
 );
 
 repositoryTeams.openapi(
@@ -105,9 +96,5 @@ repositoryTeams.openapi(
       ...refusals(401, 403, 404, 405, 422),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await removeRepositoryTeam(ctx, repo, c.req.valid("param").team);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => removeRepositoryTeam(ctx, repo, c.req.valid("param").team)),
 );

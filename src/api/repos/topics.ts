@@ -9,6 +9,7 @@ import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
 import { inRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
 import { body } from "../json-body.ts";
 import { pageOf, Paging, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "./paths.ts";
@@ -73,11 +74,7 @@ topics.openapi(
       422: invalidTopics,
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await setTopics(ctx, repo, c.req.valid("json").topics);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => setTopics(ctx, repo, c.req.valid("json").topics)),
 );
 
 topics.openapi(
@@ -95,11 +92,7 @@ topics.openapi(
       422: invalidTopics,
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await addTopic(ctx, repo, c.req.valid("param").topic);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => addTopic(ctx, repo, c.req.valid("param").topic)),
 );
 
 topics.openapi(
@@ -117,11 +110,7 @@ topics.openapi(
       422: invalidTopics,
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    await removeTopic(ctx, repo, c.req.valid("param").topic);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => removeTopic(ctx, repo, c.req.valid("param").topic)),
 );
 
 topics.openapi(

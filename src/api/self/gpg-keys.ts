@@ -14,8 +14,9 @@ import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
+import { answerPage, done } from "../handlers.ts";
 import { body, requiredText, optionalText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrAll } from "../paging.ts";
+import { Paging, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { UserPath } from "../users/paths.ts";
 
@@ -41,16 +42,8 @@ gpgKeys.openapi(
       ...refusals(401, 403),
     },
   }),
-  async (c) => {
-    const { ctx, user } = c.var;
-    const items = await pageOf(
-      c,
-      c.req.valid("query"),
-      (slice) => listGpgKeys(ctx, user, slice),
-      readPageOrAll,
-    );
-    return c.json(items.map(shape), 200);
-  },
+  (c) =>
+    answerPage(c, ({ ctx, user }, slice) => listGpgKeys(ctx, user, slice), shape, readPageOrAll),
 );
 
 gpgKeys.openapi(
@@ -175,11 +168,7 @@ gpgKeys.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, user } = c.var;
-    await removeGpgKey(ctx, user, c.req.valid("param").id);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, user }) => removeGpgKey(ctx, user, c.req.valid("param").id)),
 );
 
 gpgKeys.openapi(
@@ -196,14 +185,11 @@ gpgKeys.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    const items = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      c.req.valid("query"),
-      (slice) => listGpgKeys(ctx, account, slice),
+      ({ ctx, account }, slice) => listGpgKeys(ctx, account, slice),
+      shape,
       readPageOrAll,
-    );
-    return c.json(items.map(shape), 200);
-  },
+    ),
 );

@@ -7,8 +7,9 @@ import { empty, refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
+import { answerPage, done } from "../handlers.ts";
 import { body, optionalFlag, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrAll } from "../paging.ts";
+import { Paging, readPageOrAll } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { UserPath } from "../users/paths.ts";
 
@@ -44,20 +45,13 @@ publicKeys.openapi(
       ...refusals(401, 403),
     },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const query = c.req.valid("query");
-    const items = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      query,
-      (slice) => listUserKeys(ctx, user, query, slice),
+      ({ ctx, user }, slice) => listUserKeys(ctx, user, c.req.valid("query"), slice),
+      (key, viewer) => toPublicKey(key, c.var.user, viewer),
       readPageOrAll,
-    );
-    return c.json(
-      items.map((key) => toPublicKey(key, user, viewer)),
-      200,
-    );
-  },
+    ),
 );
 
 publicKeys.openapi(
@@ -117,11 +111,7 @@ publicKeys.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, user } = c.var;
-    await removeUserKey(ctx, user, c.req.valid("param").id);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, user }) => removeUserKey(ctx, user, c.req.valid("param").id)),
 );
 
 publicKeys.openapi(
@@ -138,18 +128,11 @@ publicKeys.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, account, viewer } = c.var;
-    const query = c.req.valid("query");
-    const items = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      query,
-      (slice) => listUserKeys(ctx, account, query, slice),
+      ({ ctx, account }, slice) => listUserKeys(ctx, account, c.req.valid("query"), slice),
+      (key, viewer) => toPublicKey(key, c.var.account, viewer),
       readPageOrAll,
-    );
-    return c.json(
-      items.map((key) => toPublicKey(key, account, viewer)),
-      200,
-    );
-  },
+    ),
 );

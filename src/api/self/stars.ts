@@ -3,14 +3,14 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { hasToggle } from "../../domain/repos/repository/has-toggle.ts";
 import { listStarred } from "../../domain/repos/repository/list-stars-and-watches.ts";
 import { createToggle, deleteToggle } from "../../domain/repos/repository/toggle.ts";
-import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
 import { signedInRepo } from "../guards/repository.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage, check, done } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { UserPath } from "../users/paths.ts";
 
@@ -29,14 +29,7 @@ stars.openapi(
     request: { query: Paging },
     responses: { 200: starredPage, ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listStarred(ctx, user, slice));
-    return c.json(
-      items.map((repo) => toRepository(repo, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, user }, slice) => listStarred(ctx, user, slice), toRepository),
 );
 
 stars.openapi(
@@ -54,11 +47,7 @@ stars.openapi(
       404: empty("You have not starred the repository, or it is not visible to you"),
     },
   }),
-  async (c) => {
-    const { ctx, repo, user } = c.var;
-    if (!(await hasToggle(ctx, "star", user, repo.row))) throw notFound();
-    return c.body(null, 204);
-  },
+  (c) => check(c, ({ ctx, repo, user }) => hasToggle(ctx, "star", user, repo.row)),
 );
 
 stars.openapi(
@@ -72,11 +61,7 @@ stars.openapi(
     request: { params: RepoPath },
     responses: { 204: empty("The repository is starred"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, repo, user } = c.var;
-    await createToggle(ctx, "star", user, repo.row);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo, user }) => createToggle(ctx, "star", user, repo.row)),
 );
 
 stars.openapi(
@@ -90,11 +75,7 @@ stars.openapi(
     request: { params: RepoPath },
     responses: { 204: empty("The repository is not starred"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, repo, user } = c.var;
-    await deleteToggle(ctx, "star", user, repo.row);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo, user }) => deleteToggle(ctx, "star", user, repo.row)),
 );
 
 stars.openapi(
@@ -108,14 +89,5 @@ stars.openapi(
     request: { params: UserPath, query: Paging },
     responses: { 200: starredPage, ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, account, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listStarred(ctx, account, slice),
-    );
-    return c.json(
-      items.map((repo) => toRepository(repo, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, account }, slice) => listStarred(ctx, account, slice), toRepository),
 );

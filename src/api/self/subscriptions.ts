@@ -6,7 +6,8 @@ import { page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 
 export const watchedRepositories = endpoints();
@@ -24,14 +25,7 @@ watchedRepositories.openapi(
     request: { query: Paging },
     responses: { 200: watchedPage, ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listWatched(ctx, user, slice));
-    return c.json(
-      items.map((repo) => toRepository(repo, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, user }, slice) => listWatched(ctx, user, slice), toRepository),
 );
 
 watchedRepositories.openapi(
@@ -45,14 +39,5 @@ watchedRepositories.openapi(
     request: { params: UserPath, query: Paging },
     responses: { 200: watchedPage, ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, account, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listWatched(ctx, account, slice),
-    );
-    return c.json(
-      items.map((repo) => toRepository(repo, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, account }, slice) => listWatched(ctx, account, slice), toRepository),
 );

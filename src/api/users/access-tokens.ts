@@ -8,8 +8,9 @@ import { AccessToken, toAccessToken } from "../../shapes/users/access-token.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { ownAccount } from "../guards/account.ts";
+import { answerPage, done } from "../handlers.ts";
 import { body, requiredText } from "../json-body.ts";
-import { Paging, pageOf, readPageOrAll } from "../paging.ts";
+import { Paging, readPageOrAll } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const accessTokens = endpoints();
@@ -64,19 +65,13 @@ accessTokens.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    const items = await pageOf(
+  (c) =>
+    answerPage(
       c,
-      c.req.valid("query"),
-      (slice) => listAccessTokens(ctx, account, slice),
+      ({ ctx, account }, slice) => listAccessTokens(ctx, account, slice),
+      ({ token, boundTo }) => toAccessToken(token, boundTo),
       readPageOrAll,
-    );
-    return c.json(
-      items.map(({ token, boundTo }) => toAccessToken(token, boundTo)),
-      200,
-    );
-  },
+    ),
 );
 
 accessTokens.openapi(
@@ -124,9 +119,5 @@ accessTokens.openapi(
     request: { params: UserPath.extend({ token: z.string().max(255) }) },
     responses: { 204: empty("The token was deleted"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, account } = c.var;
-    await deleteAccessToken(ctx, account, c.req.valid("param").token);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, account }) => deleteAccessToken(ctx, account, c.req.valid("param").token)),
 );

@@ -12,7 +12,8 @@ import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount, atAccountSignedIn } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage, check, done } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const follows = endpoints();
@@ -30,14 +31,7 @@ follows.openapi(
     request: { query: Paging },
     responses: { 200: usersPage, ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listFollowers(ctx, user, slice));
-    return c.json(
-      items.map((each) => toUser(each, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, user }, slice) => listFollowers(ctx, user, slice), toUser),
 );
 
 follows.openapi(
@@ -51,14 +45,7 @@ follows.openapi(
     request: { query: Paging },
     responses: { 200: usersPage, ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listFollowing(ctx, user, slice));
-    return c.json(
-      items.map((each) => toUser(each, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, user }, slice) => listFollowing(ctx, user, slice), toUser),
 );
 
 follows.openapi(
@@ -76,11 +63,7 @@ follows.openapi(
       404: empty("You do not follow the user, or the user is not visible to you"),
     },
   }),
-  async (c) => {
-    const { ctx, user, account } = c.var;
-    if (!(await isFollowing(ctx, user, { id: account.id }))) throw notFound();
-    return c.body(null, 204);
-  },
+  (c) => check(c, ({ ctx, user, account }) => isFollowing(ctx, user, { id: account.id })),
 );
 
 follows.openapi(
@@ -94,11 +77,7 @@ follows.openapi(
     request: { params: UserPath },
     responses: { 204: empty("You follow the user"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, user, account } = c.var;
-    await createFollow(ctx, user, account);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, user, account }) => createFollow(ctx, user, account)),
 );
 
 follows.openapi(
@@ -112,11 +91,7 @@ follows.openapi(
     request: { params: UserPath },
     responses: { 204: empty("You do not follow the user"), ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, user, account } = c.var;
-    await deleteFollow(ctx, user, account);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, user, account }) => deleteFollow(ctx, user, account)),
 );
 
 follows.openapi(
@@ -131,16 +106,7 @@ follows.openapi(
     request: { params: UserPath, query: Paging },
     responses: { 200: usersPage, ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, account, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listFollowers(ctx, account, slice),
-    );
-    return c.json(
-      items.map((each) => toUser(each, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, account }, slice) => listFollowers(ctx, account, slice), toUser),
 );
 
 follows.openapi(
@@ -154,16 +120,7 @@ follows.openapi(
     request: { params: UserPath, query: Paging },
     responses: { 200: usersPage, ...refusals(401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, account, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listFollowing(ctx, account, slice),
-    );
-    return c.json(
-      items.map((each) => toUser(each, viewer)),
-      200,
-    );
-  },
+  (c) => answerPage(c, ({ ctx, account }, slice) => listFollowing(ctx, account, slice), toUser),
 );
 
 follows.openapi(

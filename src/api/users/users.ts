@@ -9,7 +9,8 @@ import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";
 import { anyone } from "../guards/people.ts";
-import { Paging, setPageHeaders, pageOf, queryId, readPage } from "../paging.ts";
+import { answerPage } from "../handlers.ts";
+import { Paging, setPageHeaders, queryId, readPage } from "../paging.ts";
 import { UserPath } from "./paths.ts";
 
 export const users = endpoints();
@@ -76,14 +77,10 @@ users.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, account, viewer } = c.var;
-    const items = await pageOf(c, c.req.valid("query"), (slice) =>
-      listRepositoriesOf(ctx, account, slice),
-    );
-    return c.json(
-      items.map((repo) => toRepository(repo, viewer)),
-      200,
-    );
-  },
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, account }, slice) => listRepositoriesOf(ctx, account, slice),
+      toRepository,
+    ),
 );

@@ -54,7 +54,7 @@ export const unlessBlocked = <T>(isBlocked: SQL, value: T | SQL<T>): SQL<T> =>
   onlyWhile(sql`not ${isBlocked}`, value);
 
 /**
- * What a failed batch means for the caller: the refusal if `unlessBlocked` kept a value out of a
+ * The error of a failed batch for the caller: the refusal if `unlessBlocked` kept a value out of a
  * column, otherwise the error itself.
  *
  * @param column The column with the value, as `table.column`.

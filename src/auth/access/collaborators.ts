@@ -55,7 +55,7 @@ export const selectPossibleCollaborators = (
     .from(users)
     .where(isOne);
 
-/** The column that tells, by a violation of `NOT NULL`, that a block forbids a collaboration. */
+/** The column whose violation of `NOT NULL` means that a block forbids a collaboration. */
 export const BLOCKED_COLLABORATOR = "collaborations.user_id";
 
 /**

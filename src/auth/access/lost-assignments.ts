@@ -25,7 +25,7 @@ interface LostAccess {
 
 /**
  * Takes issues and pull requests of an owner's repositories from assignees who may not read them
- * any more. As in Gitea, their timelines do not tell it.
+ * any more. As in Gitea, their timelines do not show it.
  *
  * Follows the statements that take the access away, in their batch. Cost: the assignments of the
  * users.

@@ -211,6 +211,6 @@ export const insertAdministrator = (db: Database, isThis: SQL, userId: number | 
     sql`from ${repositories} where ${isThis}`,
   );
 
-/** What a failed batch that adds a member means for the caller, as `asBlocked` says it. */
+/** The refusal for a failed batch that adds a member, as `asBlocked` returns it. */
 export const asBlockedMember = (error: unknown): unknown =>
   asBlocked(error, "team_members.user_id");

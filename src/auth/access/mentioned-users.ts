@@ -26,7 +26,7 @@ export const mentionedSql = ({ users: named, teams: ofOrgs }: MentionedNames): M
  * Selects the ids of users whom a text in a repository mentions, as `user_id`: by their names, and
  * as members of teams of the organization that owns the repository.
  *
- * SECURITY: whoever is told of it must also be allowed to read it, which this does not check.
+ * SECURITY: recipients must also be allowed to read it, which this does not check.
  */
 export const mentionedUserIds = (ownerId: number | SQL, names: MentionedSql): SQL => sql`
   select ${users.id} as user_id

@@ -62,7 +62,7 @@ const isInTeamOf = (orgId: SQL, userId: SQL, condition: SQL): SQL => sql`exists 
   where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId} and ${condition}
 )`;
 
-/** What a user's teams in an organization grant, as far as others may know of the membership. */
+/** The rights that a user's teams in an organization grant, of memberships that others may see. */
 export interface OrganizationRights {
   /** The highest mode of the user's teams; the modes of single units do not count. */
   access: number;

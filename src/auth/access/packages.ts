@@ -38,7 +38,7 @@ export const teamPackageAccess = (actorId: SQL): SQL.Aliased<number> =>
   ), 0)`).as("team_package_access");
 
 /**
- * Resolves what the caller may do with the packages of an account: `read` for whoever sees the
+ * Resolves the caller's permission for the packages of an account: `read` for callers who see the
  * account, more for the user themselves, for owners of the organization and for its teams with the
  * unit.
  *

@@ -34,12 +34,12 @@ export function reaches(userId: SQL, repo: Repository, requirement: Requirement)
   return reach ? reachesBy(userId, repo, reach) : sql`0`;
 }
 
-/** What decides about the text of `reaches`, beside the ids of the repository and its owner. */
+/** The facts that decide about the text of `reaches`, beside the ids of repository and owner. */
 export interface Reach extends ReadableBy {
   readonly requirement: Requirement;
 }
 
-/** What a permission in a repository means there; undefined if nobody has it. */
+/** The reach of a permission in a repository; undefined if nobody has it. */
 export function reachOf(repo: Repository, requirement: Requirement): Reach | undefined {
   const { unit, mode } = requirement;
   const isRead = mode === "read";

@@ -1,4 +1,5 @@
 import { asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { allOf, anyOf, columnsOf, flagColumn, type Database } from "../../db/db.ts";
 import { lowered } from "../../db/ids-of-names.ts";
@@ -87,10 +88,12 @@ export const isTeamOfRepository = ({ id, ownerId }: RepositoryIds): SQL =>
     sql`${teams.id} in (
       select ${teamRepositories.teamId} from ${teamRepositories}
       where ${teamRepositories.repoId} = ${id}
-      union all select all_of.id from ${teams} all_of
-      where all_of.org_id = ${ownerId} and all_of.includes_all_repositories
+      union all select ${wholeTeams.id} from ${teams} ${wholeTeams}
+      where ${wholeTeams.orgId} = ${ownerId} and ${wholeTeams.includesAllRepositories}
     )`,
   );
+
+const wholeTeams = alias(teams, "whole_team");
 
 /** The condition that a team is named so, in any case. */
 const isTeamNamed = (name: string | SQL): SQL => eq(teams.lowerName, lowered(name));
@@ -145,10 +148,12 @@ export const isInTeam = (teamId: number | SQL, userId: number | SQL): SQL => sql
   where ${teamMembers.teamId} = ${teamId} and ${teamMembers.userId} = ${userId}
 )`;
 
-/** Selects the ids of the teams of an organization that a user is in. */
+/**
+ * Selects the ids of the teams of an organization that a user is in. It begins with the user's
+ * teams, of which there are few, and not with all of the organization.
+ */
 export const teamIdsOf = (orgId: SQL, userId: SQL): SQL => sql`(
   select ${teams.id} as id
-  -- From the user's teams on, of which there are few, and not from all of the organization.
   from ${teamMembers} cross join ${teams} on ${teams.id} = ${teamMembers.teamId}
   where ${teamMembers.userId} = ${userId} and ${teams.orgId} = ${orgId}
 )`;
@@ -169,13 +174,13 @@ export const isTeamAmong = (ids: SQL, lowerNames?: SQL): SQL =>
 export const selectTeamsHolding = (
   db: Database,
   orgId: number | SQL,
-  isWanted: SQL,
+  isSelected: SQL,
   condition: SQL,
 ) =>
   db
     .select({ id: teams.id, name: teams.name, holds: flagColumn(condition, "holds") })
     .from(teams)
-    .where(allOf(eq(teams.orgId, orgId), isWanted))
+    .where(allOf(eq(teams.orgId, orgId), isSelected))
     .orderBy(asc(teams.id));
 
 /** Selects the ids of a team's members. */

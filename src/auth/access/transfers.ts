@@ -117,7 +117,7 @@ export const selectTeamsById = (db: Database, ids: readonly number[], userId: nu
     .from(teams)
     .where(sql`${teams.id} in (select value from json_each(${JSON.stringify(ids)}))`);
 
-/** Columns of a new transfer that tell, by a violation of `NOT NULL`, why it can't be offered. */
+/** Columns of a new transfer whose violation of `NOT NULL` names why it can't be offered. */
 export const OFFER_REFUSALS = {
   blocked: "repository_transfers.doer_id",
   nameTaken: "repository_transfers.recipient_id",

@@ -30,7 +30,7 @@ export function isRepositoryAllowed(principal: PrincipalSql, requirement: Requir
   );
 }
 
-/** What the visibility of a repository was at some time, beside what it is now. */
+/** The visibility of a repository at some time, beside its present one. */
 export interface EarlierVisibility {
   readonly visibility: SQL | Column;
   readonly isPrivate: SQL | Column;

@@ -10,7 +10,8 @@ import {
 } from "drizzle-orm/sqlite-core";
 
 /**
- * Who may see an account: everybody, signed-in users, or only the account itself and its members.
+ * The audience of an account: everybody, signed-in users, or only the account itself and its
+ * members.
  */
 export type Visibility = "public" | "limited" | "private";
 
@@ -182,9 +183,9 @@ export const accountDeletions = sqliteTable(
      * Whether repositories, memberships and organizations without another owner are deleted too.
      */
     isPurge: integer({ mode: "boolean" }).notNull(),
-    /** Who asked for it; 0 for the service. */
+    /** The account that asked for it; 0 for the service. */
     requesterId: integer().notNull(),
-    /** What the account has back if it turns out that it can't be deleted. */
+    /** The visibility that is restored if the account can't be deleted. */
     visibility: text().$type<Visibility>().notNull(),
     isLoginProhibited: integer({ mode: "boolean" }).notNull(),
     /**

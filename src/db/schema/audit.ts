@@ -2,8 +2,8 @@ import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 /**
- * Who changed what, from where. A row outlives the accounts and the repository that it names, so it
- * has no foreign keys, and it keeps the names that they had.
+ * The audit log: who changed what, from where. A row outlives the accounts and the repository that
+ * it names, so it has no foreign keys, and it keeps the names that they had.
  */
 export const auditEvents = sqliteTable(
   "audit_events",

@@ -44,7 +44,9 @@ export const codeComments = sqliteTable(
     diffHunk: text().notNull().default(""),
     /** Whether a later head changed or removed the line. */
     isOutdated: integer({ mode: "boolean" }).notNull().default(false),
-    /** Who resolved the conversation, on its first comment; null if it is not resolved. */
+    /**
+     * The account that resolved the conversation, on its first comment; null if it is not resolved.
+     */
     resolverId: integer().references(() => users.id, { onDelete: "set null" }),
     resolvedAt: integer(),
   },

@@ -135,7 +135,7 @@ export const issueMentions = sqliteTable(
   ],
 );
 
-/** Users who asked to be told about an issue, or not to be told. */
+/** Users who subscribed to an issue, or unsubscribed from it. */
 export const issueSubscriptions = sqliteTable(
   "issue_subscriptions",
   {

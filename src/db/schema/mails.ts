@@ -19,7 +19,7 @@ export const mails = sqliteTable(
      */
     sealedContent: text().notNull(),
     /**
-     * The issue or pull request that a notification is about, the event that it tells of, and why
+     * The issue or pull request that a notification is about, the event that it reports, and why
      * it is sent.
      */
     issueId: integer().references(() => issues.id, { onDelete: "cascade" }),

@@ -4,7 +4,7 @@ import { users } from "./accounts.ts";
 import { pulls } from "./pulls.ts";
 import type { MergeStyle } from "./repositories.ts";
 
-/** What a merge queue does with its batch, of which it has one at most. */
+/** The states of a merge queue, which has one batch at most. */
 export const MERGE_QUEUE_STATES = [
   /** There is no batch. */
   "idle",
@@ -95,12 +95,12 @@ export const mergeQueueEntries = sqliteTable(
     issueId: integer()
       .notNull()
       .references(() => pulls.issueId, { onDelete: "cascade" }),
-    /** Who queued it, and merges it. */
+    /** The account that queued it, and merges it. */
     doerId: integer()
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
     style: text().$type<MergeStyle>().notNull(),
-    /** The wanted title and message; "" for the default. */
+    /** The title and message that the user entered; "" for the default. */
     title: text().notNull().default(""),
     message: text().notNull().default(""),
     isBranchDeleted: integer({ mode: "boolean" }).notNull().default(false),
@@ -108,8 +108,8 @@ export const mergeQueueEntries = sqliteTable(
     headOid: text().notNull(),
     isInBatch: integer({ mode: "boolean" }).notNull().default(false),
     /**
-     * Whether it was in a batch that failed, and no part of that batch told since that it is not
-     * the cause.
+     * Whether it was in a batch that failed, and no part of that batch has shown since that it is
+     * not the cause.
      */
     isSuspect: integer({ mode: "boolean" }).notNull().default(false),
     /**

@@ -14,7 +14,7 @@ import { issues } from "./issues.ts";
 import { releases } from "./releases.ts";
 import { repositories } from "./repositories.ts";
 
-/** What users are told of: one thread for each user and subject. */
+/** The notifications of users: one thread for each user and subject. */
 export const notifications = sqliteTable(
   "notifications",
   {
@@ -31,9 +31,9 @@ export const notifications = sqliteTable(
     /** Null for other subjects. */
     releaseId: integer().references(() => releases.id, { onDelete: "cascade" }),
     status: text().$type<NotificationStatus>().notNull(),
-    /** The latest comment of which it tells; null for none. Outlives the comment. */
+    /** The latest comment that it reports; null for none. Outlives the comment. */
     entryId: integer(),
-    /** The last event that it tells of, so that an event that is handled again changes nothing. */
+    /** The last event that it reports, so that an event that is handled again changes nothing. */
     eventId: integer().notNull().default(0),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),

@@ -32,7 +32,7 @@ export const oauthApplications = sqliteTable(
 export type OauthApplication = typeof oauthApplications.$inferSelect;
 
 /**
- * What users granted to applications: one row for each authorization. It begins with a code; the
+ * The grants of users to applications: one row for each authorization. It begins with a code; the
  * client exchanges the code for an access token and a refresh token, and the row lives as long as
  * the refresh token of the day. Its access tokens are rows of `access_tokens`, which end with it.
  */

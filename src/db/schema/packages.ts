@@ -82,7 +82,7 @@ export const packageVersions = sqliteTable(
     /** Whether the format hides it from those who do not ask for exactly this version. */
     isYanked: integer({ mode: "boolean" }).notNull().default(false),
     /**
-     * What the format knows of it, in the format's own shape. At most 1 MB, see
+     * The format's metadata of it, in the format's own shape. At most 1 MB, see
      * `METADATA_BYTES_MAX`.
      */
     metadata: text({ mode: "json" }).$type<unknown>(),
@@ -154,7 +154,7 @@ export const packageFiles = sqliteTable(
      * Whether it is the file that the version is about, beside signatures, symbols and the like.
      */
     isLead: integer({ mode: "boolean" }).notNull().default(false),
-    /** What the format knows of the file, in the format's own shape. */
+    /** The format's metadata of the file, in the format's own shape. */
     metadata: text({ mode: "json" }).$type<unknown>(),
     createdAt: integer().notNull(),
   },
@@ -227,7 +227,7 @@ export const packageRegistries = sqliteTable(
 );
 export type PackageRegistry = typeof packageRegistries.$inferSelect;
 
-/** What the packages of an owner take up. Maintained by triggers. */
+/** The storage that the packages of an owner use. Maintained by triggers. */
 export const packageUsage = sqliteTable("package_usage", {
   ownerId: integer()
     .primaryKey()

@@ -5,7 +5,8 @@ import { users } from "./accounts.ts";
 import { type MergeStyle, repositories } from "./repositories.ts";
 
 /**
- * Who may do something, besides those whom a rule lets anyway. Ids of what was deleted are ignored.
+ * The accounts and teams that a rule allows something, besides those that it allows anyway. Ids of
+ * deleted ones are ignored.
  */
 export interface Allowed {
   /** Whether only these may do it. */
@@ -15,7 +16,7 @@ export interface Allowed {
   deployKeys: boolean;
 }
 
-/** What a rule requires of a branch; the names of the API's fields. */
+/** The requirements of a rule on a branch, by the names of the API's fields. */
 export interface ProtectionSettings {
   isPushEnabled: boolean;
   push: Allowed;
@@ -76,7 +77,7 @@ export const branchProtections = sqliteTable(
 );
 export type BranchProtection = typeof branchProtections.$inferSelect;
 
-/** Who may create, update and delete tags that match. */
+/** Rules about who may create, update and delete tags that match. */
 export const tagProtections = sqliteTable(
   "tag_protections",
   {

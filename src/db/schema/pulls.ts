@@ -6,14 +6,15 @@ import { issues } from "./issues.ts";
 import type { MergeStyle } from "./repositories.ts";
 
 /**
- * Whether the head of a pull request can be merged into its base, as it was judged for two commits.
+ * Whether the head of a pull request can be merged into its base, as it was checked for two
+ * commits.
  */
 export type Mergeability =
-  /** Not judged yet. */
+  /** Not checked yet. */
   | "checking"
   | "mergeable"
   | "conflict"
-  /** Could not be judged. */
+  /** Could not be checked. */
   | "error"
   /** The head changes no file. */
   | "empty"
@@ -30,7 +31,7 @@ export type PullFlow =
 /** How a pull request was merged: by a style, or outside of the service. */
 export type MergeKind = MergeStyle | "manually-merged";
 
-/** What pull requests have besides an issue: one row for each row of `issues` with `isPull`. */
+/** The columns of pull requests besides those of issues: one row for each issue with `isPull`. */
 export const pulls = sqliteTable(
   "pulls",
   {
@@ -127,12 +128,12 @@ export const scheduledMerges = sqliteTable(
       .primaryKey()
       .references(() => pulls.issueId, { onDelete: "cascade" }),
     repoId: integer().notNull(),
-    /** Who scheduled it, and merges it. */
+    /** The account that scheduled it, and merges it. */
     doerId: integer()
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
     style: text().$type<MergeStyle>().notNull(),
-    /** The wanted title and message; "" for the default. */
+    /** The title and message that the user entered; "" for the default. */
     title: text().notNull().default(""),
     message: text().notNull().default(""),
     isBranchDeleted: integer({ mode: "boolean" }).notNull().default(false),

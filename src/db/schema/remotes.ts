@@ -19,12 +19,12 @@ export type ForgeService = (typeof FORGE_SERVICES)[number];
 export type MirrorState =
   /** The last attempt succeeded, or there was none. */
   | "ok"
-  /** The last attempts failed: the next one is later than the interval says. */
+  /** The last attempts failed: the next one is later than the interval. */
   | "failing"
   /** It failed for days, or lost its approver: it goes on when somebody asks to synchronize it. */
   | "paused";
 
-/** What pull mirrors and push mirrors have in common. */
+/** The columns that pull mirrors and push mirrors have in common. */
 const mirrorColumns = () => ({
   /** The address of the remote, without credentials. */
   address: text().notNull(),
@@ -73,7 +73,7 @@ export const pullMirrors = sqliteTable(
     withLargeFiles: integer({ mode: "boolean" }).notNull().default(false),
     /** Where large files come from; "" for the remote's own address. */
     largeFilesUrl: text().notNull().default(""),
-    /** What is kept in step besides git. */
+    /** The parts that are kept in step besides git. */
     parts: text({ mode: "json" }).$type<ProjectPart[]>().notNull().default([]),
   },
   (table) => [
@@ -108,7 +108,7 @@ export const pushMirrors = sqliteTable(
 );
 export type PushMirror = typeof pushMirrors.$inferSelect;
 
-/** What an import does. */
+/** The states of an import. */
 export const IMPORT_STATES = [
   /** It is due, or a job works on it. */
   "running",
@@ -122,7 +122,9 @@ export const IMPORT_STATES = [
 ] as const;
 export type ImportState = (typeof IMPORT_STATES)[number];
 
-/** The stages of an import, in their order. Stages of parts that are not wanted are passed over. */
+/**
+ * The stages of an import, in their order. Stages of parts that are not requested are passed over.
+ */
 export const IMPORT_STAGES = [
   "git",
   "large_files",
@@ -140,7 +142,8 @@ export const IMPORT_STAGES = [
 export type ImportStage = (typeof IMPORT_STAGES)[number];
 
 /**
- * How many items of each stage an import has taken, and how many there are if the other side tells.
+ * How many items of each stage an import has taken, and how many there are if the other side
+ * reports it.
  */
 export type ImportProgress = Partial<Record<ImportStage, { done: number; total?: number }>>;
 
@@ -195,7 +198,7 @@ export const imports = sqliteTable(
     repoId: integer()
       .notNull()
       .references(() => repositories.id, { onDelete: "cascade" }),
-    /** Who asked for it; null if the account was deleted: then it ends. */
+    /** The account that asked for it; null if it was deleted: then the import ends. */
     doerId: integer().references(() => users.id, { onDelete: "set null" }),
     service: text().$type<ForgeService | "bundle">().notNull(),
     /** The address of the remote, without credentials; "" for an export. */
@@ -211,7 +214,7 @@ export const imports = sqliteTable(
     progress: text({ mode: "json" }).$type<ImportProgress>().notNull().default({}),
     /** Why it waits or has failed, without credentials; "" otherwise. */
     lastError: text().notNull().default(""),
-    /** What could not be taken and was left out, at most 100 notes. */
+    /** Notes about items that could not be taken and were left out, at most 100. */
     notes: text({ mode: "json" }).$type<string[]>().notNull().default([]),
     /** Attempts of the present step that failed. */
     failureCount: integer().notNull().default(0),
@@ -241,7 +244,7 @@ export const imports = sqliteTable(
 export type Import = typeof imports.$inferSelect;
 
 /**
- * What a forge answered to requests of a step of an import that could not end, because of a rate
+ * The answers of a forge to requests of a step of an import that could not end, because of a rate
  * limit or a failure: the next attempt goes on from them instead of asking again. They are gone
  * when the step is done, or the import ends.
  */
@@ -259,7 +262,7 @@ export const importAnswers = sqliteTable(
   (table) => [primaryKey({ columns: [table.importId, table.url] })],
 );
 
-/** What has been taken over, by its id on the other side, so that nothing is taken twice. */
+/** The items taken over, by their id on the other side, so that nothing is taken twice. */
 export const foreignItems = sqliteTable(
   "foreign_items",
   {
@@ -280,7 +283,7 @@ export const foreignItems = sqliteTable(
     foreignId: text().notNull(),
     /** The row here. It may be deleted: then it is not taken again. */
     localId: integer().notNull(),
-    /** What the other side says of its last change, as it says it; "" if it doesn't. */
+    /** The other side's revision of its last change; "" if it has none. */
     revision: text().notNull().default(""),
   },
   (table) => [

@@ -51,7 +51,7 @@ export interface ExternalTracker {
   regexpPattern: string;
 }
 
-/** What a project has besides git, as imports take it and mirrors keep it in step. */
+/** The parts of a project besides git, as imports take them and mirrors keep them in step. */
 export const PROJECT_PARTS = ["labels", "milestones", "issues", "pulls", "releases"] as const;
 export type ProjectPart = (typeof PROJECT_PARTS)[number];
 
@@ -71,7 +71,7 @@ export interface RepositoryOrigin {
     syncedAt: number | null;
     /** Undefined while it succeeds. */
     failure?: { reason: string; since: number; nextAt: number | null; isPaused: boolean };
-    /** What it keeps in step besides git, and nobody changes here. */
+    /** The parts besides git that it keeps in step, and that nobody changes here. */
     parts: ProjectPart[];
   };
 }
@@ -158,7 +158,7 @@ export const repositories = sqliteTable(
   (table) => [
     uniqueIndex("repositories_owner_name").on(table.ownerId, table.lowerName),
     index("repositories_owner").on(table.ownerId),
-    // What members of an organization see without a team.
+    // Repositories that members of an organization see without a team.
     index("repositories_internal")
       .on(table.ownerId, table.visibility)
       .where(sql`not ${table.isPrivate}`),

@@ -16,7 +16,7 @@ import { teams } from "./organizations.ts";
 import { repositories } from "./repositories.ts";
 import { reviews } from "./reviews.ts";
 
-/** What an entry of a timeline tells, in the API's words. */
+/** The kinds of entries of a timeline, in the API's words. */
 export const TIMELINE_KINDS = [
   "comment",
   "reopen",
@@ -71,7 +71,7 @@ export const timelineEntries = sqliteTable(
       .notNull()
       .references(() => issues.id, { onDelete: "cascade" }),
     kind: text().$type<TimelineKind>().notNull(),
-    /** Who wrote or did it; null if the account was deleted. */
+    /** The author; null if the account was deleted. */
     posterId: integer().references(() => users.id, { onDelete: "set null" }),
     /** The name and id of its author on the server that it was migrated from. */
     originalAuthor: text().notNull().default(""),
@@ -87,7 +87,7 @@ export const timelineEntries = sqliteTable(
     assigneeId: integer().references(() => users.id, { onDelete: "set null" }),
     isAssigneeRemoved: integer({ mode: "boolean" }).notNull().default(false),
     /**
-     * The review that it is part of, or that it tells of. Entries of a pending review are its
+     * The review that it is part of, or that it reports. Entries of a pending review are its
      * author's alone.
      */
     reviewId: integer().references((): AnySQLiteColumn => reviews.id, { onDelete: "cascade" }),
@@ -105,7 +105,7 @@ export const timelineEntries = sqliteTable(
     otherEntryId: integer().references((): AnySQLiteColumn => timelineEntries.id, {
       onDelete: "cascade",
     }),
-    /** What a reference does to this issue once it takes effect. */
+    /** The effect of a reference on this issue once it takes effect. */
     refAction: text().$type<RefAction>().notNull().default("none"),
     /**
      * The commit with a reference to this issue; also where it closed or reopened the issue, or
@@ -114,7 +114,7 @@ export const timelineEntries = sqliteTable(
     commitOid: text().notNull().default(""),
     /** The repository to which a commit with a reference was pushed. */
     commitRepoId: integer(),
-    /** The booked time that the entry tells of. */
+    /** The booked time that the entry reports. */
     timeId: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
@@ -131,7 +131,7 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_issue_comments")
       .on(table.issueId, table.id)
       .where(sql`${table.kind} = 'comment'`),
-    // Who commented on an issue.
+    // The people who commented on an issue.
     index("timeline_entries_commenters")
       .on(table.issueId, table.posterId)
       .where(sql`${table.kind} = 'comment'`),
@@ -160,7 +160,7 @@ export const timelineEntries = sqliteTable(
     index("timeline_entries_other_entry")
       .on(table.otherEntryId)
       .where(sql`${table.otherEntryId} is not null`),
-    // What a commit does to an issue is done and told once, however often its push is told.
+    // A commit acts on an issue once, however often its push is processed.
     uniqueIndex("timeline_entries_commit")
       .on(table.issueId, table.commitOid, table.kind)
       .where(sql`${table.commitOid} <> ''`),
@@ -188,7 +188,7 @@ export const contentVersions = sqliteTable(
       .references(() => issues.id, { onDelete: "cascade" }),
     /** The comment; null for the issue's own body. */
     entryId: integer().references(() => timelineEntries.id, { onDelete: "cascade" }),
-    /** Who wrote this version; null if the account was deleted. */
+    /** The author of this version; null if the account was deleted. */
     editorId: integer().references(() => users.id, { onDelete: "set null" }),
     body: text().notNull(),
     createdAt: integer().notNull(),

@@ -17,7 +17,7 @@ export const trackedTimes = sqliteTable(
       .notNull()
       .references(() => users.id, { onDelete: "cascade" }),
     seconds: integer().notNull(),
-    /** When the work was done, as its booking says. */
+    /** When the work was done, as it was booked. */
     createdAt: integer().notNull(),
     /**
      * When it was booked, by which lists are filtered: a report finds what was booked for an

@@ -178,7 +178,7 @@ class LzmaDecoder {
     const base = 0x300 * context;
     let symbol = 1;
     if (this.state >= 7) {
-      // After a match the byte that would have followed it says something of the literal.
+      // After a match the byte that would have followed it predicts the literal.
       let matched = output.back(this.distances[0] + 1);
       while (symbol < 0x100) {
         const matchedBit = (matched >> 7) & 1;

@@ -12,7 +12,7 @@ export interface TarEntry {
   /** Relative, without a slash at its end; never empty. */
   readonly path: string;
   readonly type: "file" | "directory" | "symlink" | "link";
-  /** What a link points to, as it is written there; "" for other entries. */
+  /** The target of a link, as it is written there; "" for other entries. */
   readonly linkTarget: string;
   readonly sizeBytes: number;
   /** Permissions. */
@@ -26,7 +26,7 @@ export interface TarEntry {
   read(bytesMax: number): Promise<Uint8Array>;
 }
 
-/** What an archive may have. */
+/** The limits of an archive. */
 export interface TarLimits {
   readonly entriesMax?: number;
   /** Whether there may be links. Their targets are not checked. False by default. */
@@ -108,7 +108,7 @@ function toEntry(
     } catch (error) {
       throw refuse(error);
     } finally {
-      // What was not read is skipped.
+      // The rest of the entry is skipped.
       await reader.cancel().catch(() => undefined);
     }
   }

@@ -5,7 +5,7 @@ const MAGIC = [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00];
 const STREAM_HEADER_BYTES = 12;
 const FOOTER_BYTES = 12;
 const LZMA2 = 0x21;
-/** What is allocated for an output before it grows, in bytes. */
+/** The first allocation for an output, in bytes. */
 const FIRST_BYTES = 64 * 1024;
 
 /**
@@ -42,7 +42,7 @@ async function decodeStream(bytes: Uint8Array, bytesMax: number): Promise<Uint8A
   return output.bytes();
 }
 
-/** Checks that the index and the footer, which says the index's size, end the file. */
+/** Checks that the index and the footer, which holds the index's size, end the file. */
 function requireFooter(bytes: Uint8Array, indexStart: number): void {
   const start = bytes.length - FOOTER_BYTES;
   if (start < indexStart || bytes.at(-2) !== 0x59 || bytes.at(-1) !== 0x5a) throw broken();

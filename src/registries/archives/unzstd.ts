@@ -5,7 +5,8 @@ import { pause } from "../../lib/time-slice.ts";
 
 const MAGIC = 0xfd2fb528;
 /**
- * What every decoder takes: larger windows are for files that are read again with the same setting.
+ * The window that every decoder takes: larger ones are for files that are read again with the same
+ * setting.
  */
 const WINDOW_BYTES_MAX = 8 * 1024 * 1024;
 /** Bytes that are decompressed at once, and steps for each of them and of the output. */

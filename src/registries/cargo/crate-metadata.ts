@@ -30,7 +30,7 @@ const Features = z
   .record(Feature, z.array(z.string().max(130).regex(FEATURE_VALUE)).max(FEATURES_MAX))
   .refine((features) => Object.keys(features).length <= FEATURES_MAX);
 
-/** What cargo sends of a crate. Fields that no document shows are ignored. */
+/** The metadata that cargo sends. Fields that no document shows are ignored. */
 const PublishedCrate = z.object({
   name: z.string(),
   vers: z.string(),
@@ -64,7 +64,7 @@ export function parsePublishedCrate(json: unknown): PublishedCrate {
   throw malformed(`the metadata of the crate are invalid${path === "" ? "" : `: ${path}`}`);
 }
 
-/** What the registry keeps of a version. */
+/** The stored metadata of a version. */
 export interface CrateMetadata {
   readonly entry: Omit<IndexEntry, "cksum" | "yanked">;
   readonly description: string;

@@ -119,7 +119,7 @@ cargo.get(`${API}/:name/owners`, async (c) => {
 for (const method of ["PUT", "DELETE"]) {
   cargo.on(method, `${API}/:name/owners`, async (c) => {
     requireCrateOf(await enter(c, "write"));
-    throw forbidden("a crate belongs to its account: whoever may write its packages owns it");
+    throw forbidden("a crate belongs to its account: everybody who may write its packages owns it");
   });
 }
 

@@ -13,7 +13,7 @@ export interface ComposerVersion {
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** What stands in a minified list for a key that the version before has and this one has not. */
+/** Marks a key of a minified list that the version before has and this one has not. */
 const UNSET = "__unset";
 
 /**

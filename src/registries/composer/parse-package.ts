@@ -20,7 +20,8 @@ export const isComposerName = (name: string): boolean =>
   name.length <= NAME_CHARS_MAX && NAME.test(name);
 
 /**
- * What Composer reads of a version; all else in a composer.json is about the package as a project.
+ * The fields of a version that Composer reads; other fields of a composer.json are about the
+ * package as a project.
  */
 const ComposerPackage = z.object({
   name: z.string().toLowerCase().refine(isComposerName),

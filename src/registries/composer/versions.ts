@@ -1,4 +1,4 @@
-/** What a modifier at the end of a version is written as. */
+/** The normal form of each modifier at the end of a version. */
 const STABILITY = new Map([
   ["a", "alpha"],
   ["b", "beta"],
@@ -28,7 +28,7 @@ export function normalizeVersion(text: string): string | undefined {
   const version = text
     .trim()
     .replace(/@(?:stable|rc|beta|alpha|dev)$/i, "")
-    // What describes the build is not compared.
+    // Build metadata is not compared.
     .replace(/^([^,\s+]+)\+\S+$/, "$1");
   if (MAIN_BRANCHES.has(version.toLowerCase())) return `dev-${version.toLowerCase()}`;
   if (/^dev-/i.test(version)) {

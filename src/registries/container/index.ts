@@ -21,7 +21,7 @@ import { cancelUpload, getUpload, patchUpload, putUpload, startUpload } from "./
  */
 export const container = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
-/** What a route does. @param last The last segment of the path, where it is a name. */
+/** The handler of a route. @param last The last segment of the path, where it is a name. */
 type Handler = (c: RegistryContext, image: string, last: string) => Promise<Response>;
 
 /**
@@ -48,7 +48,7 @@ container.use("*", async (c, next) => {
   c.res.headers.set("Docker-Distribution-Api-Version", "registry/2.0");
 });
 
-/** Tells clients that the registry is here, and that they need a token: also for public images. */
+/** Answers that the registry is here, and that clients need a token: also for public images. */
 container.get("/", async (c) => {
   if (!c.req.header("authorization")) throw unauthenticated("get a token first");
   await authenticateCaller(c, "always");

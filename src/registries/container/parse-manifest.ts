@@ -73,7 +73,7 @@ export async function parseManifest(
   const { mediaType: own } = z.object({ mediaType: Text.optional() }).catch({}).parse(document);
   const mediaType = stated ?? own ?? "";
   if (own !== undefined && own !== mediaType) {
-    throw invalid(`the manifest says that it is ${own}, and the request ${mediaType}`);
+    throw invalid(`the manifest is ${own}, and the request is ${mediaType}`);
   }
   if (IMAGE_TYPES.has(mediaType)) return imageFacts(mediaType, parseAs(Image, document));
   if (INDEX_TYPES.has(mediaType)) return indexFacts(mediaType, parseAs(Index, document));

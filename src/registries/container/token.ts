@@ -12,14 +12,13 @@ const AUDIENCE = "container_registry";
 const ALGORITHM = "HS256";
 
 /**
- * The life of a token, in seconds. It is judged when a request begins, however long the request
+ * The life of a token, in seconds. It is checked when a request begins, however long the request
  * takes.
  */
 const LIFE_SECONDS = 60 * 60;
 
 /**
- * What stands for the anonymous caller where the service has no key to sign with. It grants
- * nothing.
+ * The token of the anonymous caller where the service has no key to sign with. It grants nothing.
  */
 const ANONYMOUS_TOKEN = "anonymous";
 
@@ -109,7 +108,7 @@ export async function readRegistryCredential(c: RegistryContext): Promise<Creden
   }
 }
 
-/** The key that signs, derived from one that seals, so that neither says anything of the other. */
+/** The key that signs, derived from one that seals, so that neither reveals the other. */
 async function signingKeyOf({ bytes }: SealingKey): Promise<CryptoKey> {
   const material = await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey"]);
   return crypto.subtle.deriveKey(

@@ -88,7 +88,7 @@ export function formatLists(debs: readonly IndexedDeb[]): IndexFile[] {
   });
 }
 
-/** What a Release file says besides its lists. */
+/** The fields of a Release file besides its lists. */
 interface ReleaseFacts {
   /** The name of the service. */
   readonly origin: string;

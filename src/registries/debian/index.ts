@@ -218,7 +218,7 @@ async function listDebs(
   distribution: string,
 ): Promise<IndexedDeb[]> {
   if (!isSegment(distribution)) throw notFound("the distribution does not exist");
-  // What begins with the distribution and a bar.
+  // The keys that begin with the distribution and a bar.
   const range = { from: `${distribution}|`, to: `${distribution}}` };
   const rows = await debsIn(ctx.db, { ownerId: registry.ownerId, ...range });
   return rows
@@ -285,7 +285,7 @@ async function makeRelease(request: RegistryRequest, distribution: string): Prom
   return formatRelease({ origin, distribution, changedAt: registry.changedAt }, debs, lists);
 }
 
-/** What a list is kept by under its hash: no revision. */
+/** The cache key of a list under its hash: no revision. */
 const byHash = (
   { shown: registry, visibilityKey }: RegistryRequest,
   distribution: string,

@@ -28,11 +28,11 @@ export function requirePlace(distribution: string, component: string): Place {
 
 export const isSegment = (text: string): boolean => SEGMENT.test(text);
 
-/** What tells the files of one name in several places apart. */
+/** The key that distinguishes files of one name in several places. */
 export const placeKeyOf = ({ distribution, component }: Place): string =>
   `${distribution}|${component}`;
 
-/** What names a binary package. */
+/** The name of a binary package. */
 export interface BinaryName {
   readonly name: string;
   readonly version: string;

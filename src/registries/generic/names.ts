@@ -4,7 +4,7 @@ const NAME = /^[-_+.A-Za-z0-9]{1,255}$/;
 const FILE = /^[-_+=:;.()[\]{}~!@#$%^& A-Za-z0-9]{1,255}$/;
 
 /**
- * SECURITY: names that consist of dots would be steps of a path for whoever stores what they
+ * SECURITY: names that consist of dots would be steps of a path for clients that store what they
  * download.
  */
 const isDots = (text: string): boolean => /^\.+$/.test(text);

@@ -27,12 +27,12 @@ export const go = new Hono<RegistryEnv>({ router: new TrieRouter() });
 const TEXT = "text/plain; charset=UTF-8";
 const FILE = "module.zip";
 
-/** What the registry keeps of a version. */
+/** The stored metadata of a version. */
 interface ModuleMetadata {
   readonly goMod: string;
 }
 
-/** What a request to a proxy asks for. */
+/** A request to a proxy. */
 interface ModuleRequest {
   readonly kind: "list" | "latest" | "info" | "mod" | "zip";
   readonly path: string;
@@ -62,7 +62,7 @@ go.put("/upload", async (c) => {
   return c.body(null, 201);
 });
 
-// The go command then asks the checksum database itself, unless it is told not to.
+// The go command then asks the checksum database itself, unless its settings forbid it.
 go.get("/sumdb/*", async (c) => {
   await enterOwner(c, { mode: "read" });
   throw notFound("the registry does not stand in for a checksum database");

@@ -18,7 +18,7 @@ const LICENSE_BYTES_MAX = 16 * 1024 * 1024;
 const FILE_STEPS = 300;
 const LINE_STEPS = 50;
 
-/** A version of a module, as its archive says. */
+/** A version of a module, as its archive names it. */
 export interface GoModule {
   readonly path: string;
   readonly version: string;

@@ -63,9 +63,9 @@ helm.get("/api/charts/:name", async (c) => {
 
 helm.get("/api/charts/:name/:version", async (c) => {
   const versions = await listVersions(c);
-  const wanted = c.req.param("version");
+  const requested = c.req.param("version");
   const found =
-    wanted === "latest" ? versions[0] : versions.find(({ version }) => version === wanted);
+    requested === "latest" ? versions[0] : versions.find(({ version }) => version === requested);
   if (!found) throw notFound("the chart does not exist");
   return c.json(found);
 });
@@ -142,7 +142,7 @@ async function listVersions(c: RegistryContext): Promise<ChartEntry[]> {
 const isForm = (c: RegistryContext): boolean =>
   /^multipart\/form-data\b/i.test(c.req.header("content-type") ?? "");
 
-/** What an upload may have. */
+/** The parts of an upload. */
 interface ChartUpload {
   readonly chart: ReceivedChart | undefined;
   readonly provenance: Uint8Array | undefined;

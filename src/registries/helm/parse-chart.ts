@@ -42,9 +42,9 @@ const Dependency = z.object({
 });
 
 /**
- * What Helm reads of a `Chart.yaml`, with the types that Helm expects in an index: a chart with
- * another type would make the whole index unreadable. `import-values` of dependencies are not part
- * of what an index is read for.
+ * The fields of a `Chart.yaml` that Helm reads, with the types that Helm expects in an index: a
+ * chart with another type would make the whole index unreadable. `import-values` of dependencies
+ * are not part of what an index is read for.
  *
  * @see helm.sh/docs/topics/charts, "The Chart.yaml File".
  */

@@ -10,7 +10,7 @@ export const PROVENANCE_BYTES_MAX = 512 * 1024;
 const Metadata = z.object({ name: z.string(), version: z.string() });
 const Digests = z.object({ files: z.record(z.string(), z.string()) });
 
-/** What a provenance file says, unverified: clients verify its signature. */
+/** The content of a provenance file, unverified: clients verify its signature. */
 export interface Provenance extends ChartKey {
   /** The SHA-256 of the archive, in hex. */
   readonly sha256: string;

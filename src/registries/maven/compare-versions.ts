@@ -69,7 +69,7 @@ function trim(tokens: readonly Token[]): Token[] {
   return kept;
 }
 
-/** What a shorter version has in the place of a token. */
+/** The token that pads a shorter version. */
 const paddingFor = (token: Token | undefined): Token =>
   token?.separator === "." && token.isNumber
     ? { separator: ".", text: "0", isNumber: true }

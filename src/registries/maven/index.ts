@@ -5,6 +5,7 @@ import { Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Ctx } from "../../context.ts";
+import { batch } from "../../db/batch.ts";
 import { columnsOf } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packageFiles, packages, packageVersions } from "../../db/schema/index.ts";
@@ -236,14 +237,14 @@ async function answerMetadata(c: RegistryContext, path: MetadataPath): Promise<R
   });
   const kind = ["maven-metadata", group, visibilityKey] as const;
   return answerDocument(c, ctx, path, registry, kind, async () => {
-    const [versions, plugins] = await ctx.db.batch([
+    const { versions, plugins } = await batch(ctx.db, {
       // No package has an empty name.
-      selectVersions(ctx.db, {
+      versions: selectVersions(ctx.db, {
         ownerId: owner.account.id,
         name: artifact ? packageNameOf(artifact) : "",
       }),
-      selectPlugins(ctx.db, toGroup(owner, group)),
-    ]);
+      plugins: selectPlugins(ctx.db, toGroup(owner, group)),
+    });
     const seen = versions.filter(({ pkg }) => sees(pkg));
     const entries = plugins.filter(({ pkg }) => sees(pkg)).map(toPluginEntry);
     if (seen.length === 0 && entries.length === 0) throw notFound("the artifact does not exist");

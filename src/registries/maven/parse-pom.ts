@@ -1,6 +1,6 @@
 import { childOf, childrenOf, parseXml, textOf, type XmlElement } from "../../lib/xml.ts";
 
-/** What a project object model says of its artifact, as metadata of a version. */
+/** The project object model of an artifact, as metadata of a version. */
 export interface Pom {
   readonly groupId: string;
   readonly artifactId: string;
@@ -16,7 +16,7 @@ export interface Pom {
 interface PomDependency {
   readonly groupId: string;
   readonly artifactId: string;
-  /** "" where the parent or a list of versions says it. */
+  /** "" where the parent or a list of versions has it. */
   readonly version: string;
   readonly scope: string;
 }

@@ -9,7 +9,7 @@ export type Checksum = (typeof CHECKSUMS)[number];
 const METADATA_FILE = "maven-metadata.xml";
 
 /**
- * What a path of a Maven repository names; with `checksum` the file that has that checksum of it.
+ * The target of a path of a Maven repository; with `checksum` the file that has its checksum.
  *
  * @see https://maven.apache.org/repositories/layout.html
  */
@@ -59,7 +59,7 @@ const VERSION = /^[^\p{Cc}\s/\\:"<>|?*()[\],;%#]{1,200}$/u;
 const GROUP_CHARS_MAX = 300;
 
 /**
- * SECURITY: names that consist of dots would be steps of a path for whoever stores what they
+ * SECURITY: names that consist of dots would be steps of a path for clients that store what they
  * download.
  */
 const isDots = (text: string): boolean => /^\.+$/.test(text);

@@ -67,7 +67,7 @@ export function toPluginEntry({ value, pkg }: PluginRow): PluginEntry {
 }
 
 /**
- * Keeps what the metadata of a group says of plugins that are published here.
+ * Stores the plugins of a group's metadata that are published here.
  *
  * @throws Failure `malformed` for anything else than metadata.
  */

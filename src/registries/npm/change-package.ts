@@ -2,6 +2,7 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import type { Ctx } from "../../context.ts";
+import { batch } from "../../db/batch.ts";
 import { packageVersions } from "../../db/schema/index.ts";
 import { deleteVersions } from "../../domain/packages/package/delete-version.ts";
 import type { PackageContext } from "../../domain/packages/package/find-package.ts";
@@ -16,12 +17,12 @@ import { deleteOtherTags, deleteDistTag, setDistTags, TAGS_MAX } from "./tags.ts
 const DEPRECATION_LENGTH_MAX = 4096;
 
 /**
- * Changes a package as a document says that a client has read and changed: the deprecation of its
+ * Changes a package by a document that a client has read and changed: the deprecation of its
  * versions, and its tags. Anything else of a version stays as it was published.
  *
  * A document without a version deletes none: clients delete its tarball next.
  *
- * @param revision That which the document is a change of, where the address names it.
+ * @param revision The revision that the client has read, where the address names it.
  * @throws Failure `malformed` for a version that does not exist; `conflict` if the package has
  *   changed since it was read.
  */
@@ -38,10 +39,12 @@ export async function changePackage(
     const reason = parseDeprecation(deprecated);
     return reason === (known.deprecated ?? "") ? [] : [[known.versionKey, reason] as const];
   });
-  const wanted = document["dist-tags"];
+  const requestedTags = document["dist-tags"];
   await runChange(ctx, pkg, revision, [
     ...(deprecations.length > 0 ? [setDeprecations(ctx, pkg, deprecations)] : []),
-    ...(wanted ? replaceTags(ctx, pkg, keysOf(byKey, wanted), keysOf(byKey, tags)) : []),
+    ...(requestedTags
+      ? replaceTags(ctx, pkg, keysOf(byKey, requestedTags), keysOf(byKey, tags))
+      : []),
   ]);
 }
 
@@ -52,20 +55,20 @@ export async function changePackage(
 export async function changeTags(
   ctx: Ctx,
   pkg: PackageContext,
-  wanted: Readonly<Record<string, string>>,
+  requestedTags: Readonly<Record<string, string>>,
   isWhole: boolean,
 ): Promise<void> {
-  for (const tag of Object.keys(wanted)) requireDistTag(tag);
+  for (const tag of Object.keys(requestedTags)) requireDistTag(tag);
   const { versions, stored, tags } = await loadSummaries(ctx, pkg);
   const byKey = new Map(versions.map((each) => [each.versionKey, each]));
-  for (const version of Object.values(wanted)) {
+  for (const version of Object.values(requestedTags)) {
     if (!byKey.has(versionKeyOf(version) ?? "")) throw notFound("package does not exist");
   }
-  const added = Object.keys(wanted).filter((tag) => !(tag in tags)).length;
+  const added = Object.keys(requestedTags).filter((tag) => !(tag in tags)).length;
   if (!isWhole && stored.length + added > TAGS_MAX) {
     throw malformed(`a package has at most ${TAGS_MAX} tags`);
   }
-  const keys = keysOf(byKey, wanted);
+  const keys = keysOf(byKey, requestedTags);
   await runChange(
     ctx,
     pkg,
@@ -93,12 +96,11 @@ export async function unpublish(
 ): Promise<void> {
   const isOne: SQL | undefined =
     versionId === undefined ? undefined : eq(packageVersions.id, versionId);
-  const statements = deleteVersions(ctx, pkg, isOne);
   try {
-    const [, , deleted] = await ctx.db.batch([
-      requireRevision(ctx, pkg.row, revision),
-      ...statements,
-    ]);
+    const { deleted } = await batch(ctx.db, {
+      revision: requireRevision(ctx, pkg.row, revision),
+      ...deleteVersions(ctx, pkg, isOne),
+    });
     if (deleted.length === 0) throw notFound("package does not exist");
   } catch (error) {
     throw asOutdated(error);
@@ -133,18 +135,18 @@ function keysOf(
 }
 
 /**
- * The statements that leave a package with the wanted tags; those that are in place already are not
- * touched.
+ * The statements that leave a package with the requested tags; tags that are in place already are
+ * not touched.
  */
 function replaceTags(
   { db }: Ctx,
   { row }: PackageContext,
-  wanted: Readonly<Record<string, string>>,
+  requestedTags: Readonly<Record<string, string>>,
   present: Readonly<Record<string, string>>,
 ): BatchItem<"sqlite">[] {
-  const changed = Object.entries(wanted).filter(([tag, key]) => present[tag] !== key);
+  const changed = Object.entries(requestedTags).filter(([tag, key]) => present[tag] !== key);
   return [
-    deleteOtherTags(db, row.id, Object.keys(wanted)),
+    deleteOtherTags(db, row.id, Object.keys(requestedTags)),
     ...setDistTags(db, row.id, Object.fromEntries(changed)),
   ];
 }

@@ -128,7 +128,7 @@ for (const path of TAGS_OF) {
   });
 }
 
-// What else there is below `/-/`: clients ask for some of it, and go on without.
+// Other paths below `/-/`: clients request some of them, and go on without.
 npm.all("/-/*", async (c) => {
   await enterOwner(c, { mode: "read" });
   throw notFound("this registry does not have what the address names");
@@ -178,9 +178,9 @@ onPackage("put", "", async (c) => {
 
 onPackage("get", "/:version", async (c) => {
   const { ctx, owner, pkg } = await enter(c, "read");
-  const wanted = c.req.param("version") ?? "";
-  const version = await findByVersionOrTag(ctx, pkg, wanted);
-  if (!version) throw notFound(`version not found: ${wanted}`);
+  const requested = c.req.param("version") ?? "";
+  const version = await findByVersionOrTag(ctx, pkg, requested);
+  if (!version) throw notFound(`version not found: ${requested}`);
   const base = baseUrlOf(ctx, owner);
   return c.json(formatVersion(pkg.row.name, version.metadata as Manifest, base));
 });
@@ -214,10 +214,10 @@ async function enterAsUser(c: RegistryContext) {
 const baseUrlOf = ({ rootUrl }: Ctx, { account }: PackageOwner): string =>
   `${rootUrl}/api/packages/${encodeURIComponent(account.name)}/npm`;
 
-function findByVersionOrTag(ctx: Ctx, pkg: PackageContext, wanted: string) {
-  const versionKey = versionKeyOf(wanted);
+function findByVersionOrTag(ctx: Ctx, pkg: PackageContext, requested: string) {
+  const versionKey = versionKeyOf(requested);
   return versionKey === undefined
-    ? findTagged(ctx, pkg, wanted)
+    ? findTagged(ctx, pkg, requested)
     : findVersion(ctx, pkg, versionKey);
 }
 

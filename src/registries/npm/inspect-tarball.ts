@@ -3,7 +3,7 @@ import { parseJson } from "../../lib/json.ts";
 import { readOneFolder } from "../archives/one-folder.ts";
 import { streamTarGz } from "../archives/stream-tar-gz.ts";
 
-/** What a tarball holds. */
+/** The content of a tarball. */
 export interface TarballContent {
   readonly fileCount: number;
   readonly unpackedBytes: number;

@@ -1,8 +1,9 @@
 import { and, asc, eq, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
-import type { Database } from "../../db/db.ts";
-import { type Params, prepare, prepareAll } from "../../db/prepared.ts";
+import { batch } from "../../db/batch.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { packageProperties, packageVersions, type PackageVersion } from "../../db/schema/index.ts";
 import type { PackageContext } from "../../domain/packages/package/find-package.ts";
 import { findVersion } from "../../domain/packages/package/find-version.ts";
@@ -14,16 +15,6 @@ import { TAG_PROPERTY } from "./tags.ts";
 
 const isVersionOf = (packageId: SQL): SQL | undefined =>
   and(eq(packageVersions.packageId, packageId), eq(packageVersions.isInternal, false));
-
-const selectTags = (db: Database, packageId: SQL) =>
-  db
-    .select({ tag: packageProperties.value, version: packageVersions.version })
-    .from(packageProperties)
-    .leftJoin(packageVersions, eq(packageVersions.id, packageProperties.versionId))
-    .where(
-      and(eq(packageProperties.packageId, packageId), eq(packageProperties.name, TAG_PROPERTY)),
-    )
-    .orderBy(asc(packageProperties.id));
 
 /** The fields that installing needs. A merge patch leaves out those that are null. */
 const abbreviated = sql<string>`json_patch('{}', json_object(${sql.join(
@@ -43,9 +34,12 @@ export async function loadPackage(
   form: "full" | "abbreviated",
 ): Promise<StoredPackage> {
   const { row } = pkg;
-  const [versions, tags, readmes] = await ctx.db.batch(
-    packageDocument(ctx.db, { packageId: row.id }, form),
-  );
+  const ofPackage = { packageId: row.id };
+  const { versions, tags, readmes } = await batch(ctx.db, {
+    versions: versionDocuments(ctx.db, ofPackage, form),
+    tags: tagsOf(ctx.db, ofPackage),
+    readmes: readmeOf(ctx.db, ofPackage),
+  });
   return {
     name: row.name,
     revision: formatRevision(row),
@@ -62,44 +56,56 @@ export async function loadPackage(
 
 type PackageParams = Params<{ packageId: number }>;
 
-const packageDocument = prepareAll(
-  (db, { packageId }: PackageParams, form: "full" | "abbreviated") =>
-    [
-      db
-        .select({
-          version: packageVersions.version,
-          manifest: form === "full" ? withoutReadme : abbreviated,
-          createdAt: packageVersions.createdAt,
-        })
-        .from(packageVersions)
-        .where(isVersionOf(packageId))
-        .orderBy(asc(packageVersions.id)),
-      selectTags(db, packageId),
-      db
-        .select({ readme: sql<string | null>`${packageVersions.metadata} ->> '$.readme'` })
-        .from(packageVersions)
-        .where(
-          sql`${packageVersions.id} = coalesce(
-            (
-              select ${packageProperties.versionId}
-              from ${packageProperties}
-              where ${and(
-                eq(packageProperties.packageId, packageId),
-                eq(packageProperties.name, TAG_PROPERTY),
-                eq(packageProperties.value, LATEST),
-              )}
-            ),
-            (
-              select max(newest.id)
-              from ${packageVersions} newest
-              where newest.package_id = ${packageId}
-            )
-          )`,
-        ),
-    ] as const,
+const versionDocuments = prepare((db, { packageId }: PackageParams, form: "full" | "abbreviated") =>
+  db
+    .select({
+      version: packageVersions.version,
+      manifest: form === "full" ? withoutReadme : abbreviated,
+      createdAt: packageVersions.createdAt,
+    })
+    .from(packageVersions)
+    .where(isVersionOf(packageId))
+    .orderBy(asc(packageVersions.id)),
 );
 
-/** What decides which version a tag names, and what a client may change of a version. */
+const tagsOf = prepare((db, { packageId }: PackageParams) =>
+  db
+    .select({ tag: packageProperties.value, version: packageVersions.version })
+    .from(packageProperties)
+    .leftJoin(packageVersions, eq(packageVersions.id, packageProperties.versionId))
+    .where(
+      and(eq(packageProperties.packageId, packageId), eq(packageProperties.name, TAG_PROPERTY)),
+    )
+    .orderBy(asc(packageProperties.id)),
+);
+
+const newest = alias(packageVersions, "newest");
+
+const readmeOf = prepare((db, { packageId }: PackageParams) =>
+  db
+    .select({ readme: sql<string | null>`${packageVersions.metadata} ->> '$.readme'` })
+    .from(packageVersions)
+    .where(
+      sql`${packageVersions.id} = coalesce(
+        (
+          select ${packageProperties.versionId}
+          from ${packageProperties}
+          where ${and(
+            eq(packageProperties.packageId, packageId),
+            eq(packageProperties.name, TAG_PROPERTY),
+            eq(packageProperties.value, LATEST),
+          )}
+        ),
+        (
+          select max(${newest.id})
+          from ${packageVersions} ${newest}
+          where ${newest.packageId} = ${packageId}
+        )
+      )`,
+    ),
+);
+
+/** The parts of a version that resolve tags and that clients may change. */
 export interface VersionSummary {
   readonly version: string;
   readonly versionKey: string;
@@ -112,7 +118,11 @@ export async function loadSummaries(
   ctx: Ctx,
   pkg: PackageContext,
 ): Promise<{ versions: VersionSummary[]; stored: StoredTag[]; tags: Record<string, string> }> {
-  const [rows, stored] = await ctx.db.batch(packageSummaries(ctx.db, { packageId: pkg.row.id }));
+  const ofPackage = { packageId: pkg.row.id };
+  const { rows, stored } = await batch(ctx.db, {
+    rows: versionSummaries(ctx.db, ofPackage),
+    stored: tagsOf(ctx.db, ofPackage),
+  });
   const versions = rows.map(({ version, versionKey, deprecated }) => ({
     version,
     versionKey,
@@ -128,20 +138,16 @@ export async function loadSummaries(
   return { versions, stored, tags };
 }
 
-const packageSummaries = prepareAll(
-  (db, { packageId }: PackageParams) =>
-    [
-      db
-        .select({
-          version: packageVersions.version,
-          versionKey: packageVersions.versionKey,
-          deprecated: sql<string | null>`${packageVersions.metadata} ->> '$.deprecated'`,
-        })
-        .from(packageVersions)
-        .where(isVersionOf(packageId))
-        .orderBy(asc(packageVersions.id)),
-      selectTags(db, packageId),
-    ] as const,
+const versionSummaries = prepare((db, { packageId }: PackageParams) =>
+  db
+    .select({
+      version: packageVersions.version,
+      versionKey: packageVersions.versionKey,
+      deprecated: sql<string | null>`${packageVersions.metadata} ->> '$.deprecated'`,
+    })
+    .from(packageVersions)
+    .where(isVersionOf(packageId))
+    .orderBy(asc(packageVersions.id)),
 );
 
 /**

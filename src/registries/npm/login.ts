@@ -7,7 +7,7 @@ import { createAccessToken } from "../../domain/people/tokens/create-access-toke
 import { deleteAccessToken } from "../../domain/people/tokens/delete-access-token.ts";
 import { malformed, notFound, unauthenticated } from "../../lib/failure.ts";
 
-/** What `npm login --auth-type=legacy` sends. */
+/** The body that `npm login --auth-type=legacy` sends. */
 const Login = z.object({ name: z.string().min(1), password: z.string().min(1) });
 
 /** @throws Failure `malformed` */

@@ -32,8 +32,8 @@ export interface StoredPackage {
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What installing needs of a version. @see the `Manifest` of `StoredVersion`, "abbreviated version
- * object".
+ * The fields of a version that installing needs. @see the `Manifest` of `StoredVersion`,
+ * "abbreviated version object".
  */
 export const ABBREVIATED = [
   "name",
@@ -59,7 +59,7 @@ export const ABBREVIATED = [
   "scripts",
 ] as const;
 
-/** What a package has from its latest version. */
+/** The fields that a package takes from its latest version. */
 const FROM_LATEST = [
   "description",
   "readmeFilename",

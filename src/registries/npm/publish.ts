@@ -31,7 +31,7 @@ import { setDistTags } from "./tags.ts";
  *
  * The tarball is stored and inspected while it arrives.
  *
- * @throws Failure `malformed` for a document or tarball that is not what it says; `conflict` for a
+ * @throws Failure `malformed` for a document that does not match its tarball; `conflict` for a
  * version that exists; and as `publishVersion`.
  */
 export async function putPackage(

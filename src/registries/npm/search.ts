@@ -52,8 +52,8 @@ export const parseSearch = (query: Readonly<Record<string, string>>): SearchQuer
 
 /**
  * Finds packages in which all terms of a text occur: in the name, the description or the keywords,
- * or where the term says, as `keywords:a,b`, `author:a`, `maintainer:a` and `scope:a`. Sorted by
- * name.
+ * or in the field that the term names, as `keywords:a,b`, `author:a`, `maintainer:a` and `scope:a`.
+ * Sorted by name.
  *
  * @returns The document that `GET /-/v1/search` sends.
  * @see github.com/npm/registry/blob/main/docs/REGISTRY-API.md, "GET·/-/v1/search".

@@ -48,7 +48,7 @@ export interface DetailedVersion {
   readonly metadata: NugetMetadata;
 }
 
-/** What decides whether a caller sees a package of an owner. */
+/** The columns that decide whether a caller sees a package of an owner. */
 const SEEN_PACKAGE = {
   id: packages.id,
   name: packages.name,
@@ -64,7 +64,7 @@ type SeesPackage = RegistryView["sees"];
 const TERMS_MAX = 10;
 const SEARCHED = ["title", "tags", "description"];
 
-/** What a search looks for, in lower case. */
+/** The filter of a search, in lower case. */
 interface ListingFilter {
   /** Words by their places: each is in the package or a version. */
   readonly terms: Readonly<Record<string, string>>;

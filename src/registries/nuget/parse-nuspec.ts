@@ -9,14 +9,14 @@ interface NugetDependency {
   readonly range: string;
 }
 
-/** What a package needs under one framework. */
+/** The dependencies of a package under one framework. */
 export interface DependencyGroup {
   /** "" for all frameworks. */
   readonly framework: string;
   readonly dependencies: readonly NugetDependency[];
 }
 
-/** What a package says of itself. Texts are "" where the manifest has none. */
+/** The metadata of a package. Texts are "" where the manifest has none. */
 export interface NugetMetadata {
   /** With its build metadata. */
   readonly fullVersion: string;

@@ -69,7 +69,7 @@ export async function publishSymbols(
   const blob = await receiveBlob(ctx, "nuget", readUploadedFile(c));
   const blobs: ReceivedBlob[] = [blob];
   const files: PublishedFile[] = [];
-  // What is stored here is dropped with the package of symbols, whatever fails.
+  // The blobs stored here are dropped with the package of symbols, whatever fails.
   const { id, version, known } = await withBlobs(ctx, blobs, async () => {
     const opened = await parseNupkg(sourceOfBlob(ctx, blob));
     const { nuspec } = opened;

@@ -147,7 +147,7 @@ export const formatFeed = (base: string, { path, entries, total, next }: V2Feed)
   `${HEAD}<feed xml:base="${escapeXml(base)}/" ${NAMESPACES}>` +
   (total === undefined ? "" : `<m:count>${total}</m:count>`) +
   `<id>${escapeXml(`${base}/${path}`)}</id><title type="text">Packages</title>` +
-  // SECURITY: by what is shown alone; that of the registry would tell of hidden packages.
+  // SECURITY: by the shown packages alone; the time of the registry would reveal hidden packages.
   `<updated>${new Date(Math.max(0, ...entries.map(([{ createdAt }]) => createdAt))).toISOString()}</updated>` +
   `<link rel="self" title="Packages" href="Packages"/>` +
   entries.map((entry) => formatEntryBody(base, entry, "")).join("") +

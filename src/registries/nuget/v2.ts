@@ -22,7 +22,7 @@ import {
 } from "./v2-documents.ts";
 import { parseEntryPath, readText, readV2Query, type V2Query } from "./v2-query.ts";
 
-/** What clients of version 2 of the protocol read. */
+/** The routes for clients of version 2 of the protocol. */
 export const nugetV2 = new Hono<RegistryEnv>({ router: new TrieRouter() });
 
 const ATOM = "application/atom+xml; type=feed; charset=utf-8";

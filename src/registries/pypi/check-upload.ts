@@ -17,7 +17,7 @@ import type { UploadedDistribution } from "./read-upload-form.ts";
 import { formatPythonVersion, keyOfPythonVersion } from "./versions.ts";
 
 /**
- * Checks what an upload says of itself against its file, whose metadata count: the form only
+ * Checks the fields of an upload against its file, whose metadata count: the form only
  * repeats them.
  *
  * @throws Failure `malformed` for names, versions and types that are none or differ, and as

@@ -6,7 +6,7 @@ import { CORE_METADATA_BYTES_MAX, type CoreMetadata, parseCoreMetadata } from ".
 import { fieldOf } from "./core-metadata.ts";
 import { type DistributionName, normalizeProjectName, pythonVersionKey } from "./names.ts";
 
-/** What was found in a distribution. */
+/** The metadata found in a distribution. */
 export interface Distribution {
   readonly metadata: CoreMetadata;
   /** The metadata file as it is in the archive. */
@@ -14,7 +14,7 @@ export interface Distribution {
 }
 
 /**
- * Reads the metadata of a distribution, and checks that it is what its name says.
+ * Reads the metadata of a distribution, and checks it against its name.
  *
  * @param nameKey    The normalized name of the project.
  * @param versionKey The version as versions are compared.

@@ -10,13 +10,13 @@ const NAME = /^(?:[a-z0-9]|[a-z0-9][a-z0-9._-]{0,253}[a-z0-9])$/i;
 const FILE = /^[a-z0-9][a-z0-9._+!-]{0,254}$/i;
 const WHEEL_TAGS = /^(?:\d[^-]*-)?[a-z0-9_.]+-[a-z0-9_.]+-[a-z0-9_.]+$/i;
 
-/** What the name of a file says. */
+/** The parts of a file's name. */
 export interface DistributionName {
   readonly filetype: "bdist_wheel" | "sdist";
   readonly format: "whl" | "tar.gz" | "zip";
   /** The name without its ending. */
   readonly stem: string;
-  /** What a wheel runs on, as in `py3-none-any`; "source" for a source distribution. */
+  /** The tags of a wheel, as in `py3-none-any`; "source" for a source distribution. */
   readonly pythonVersion: string;
 }
 

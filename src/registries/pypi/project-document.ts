@@ -4,7 +4,7 @@ import type { ProjectFile } from "./project-files.ts";
 import { comparePythonVersions, isPreRelease, parsePythonVersion } from "./versions.ts";
 
 /**
- * What the registry keeps of a version: the core metadata of its first file, by the names of PyPI's
+ * The stored metadata of a version: the core metadata of its first file, by the names of PyPI's
  * JSON API.
  */
 export type VersionMetadata = ReturnType<typeof toVersionMetadata>;

@@ -15,7 +15,7 @@ import { comparePythonVersions, parsePythonVersion } from "./versions.ts";
 /** The property of a file with its core metadata. */
 export const CORE_METADATA = "pypi.metadata";
 
-/** What the registry keeps of a file. */
+/** The stored metadata of a file. */
 export interface FileMetadata {
   readonly filetype: "bdist_wheel" | "sdist";
   readonly pythonVersion: string;

@@ -36,12 +36,12 @@ export function chooseSimpleType(
   accept: string | undefined,
   format: string | undefined,
 ): SimpleType | undefined {
-  const wanted = parseAccept((format || accept || "*/*").slice(0, ACCEPT_LENGTH_MAX));
-  for (const { type, q } of wanted) {
+  const accepted = parseAccept((format || accept || "*/*").slice(0, ACCEPT_LENGTH_MAX));
+  for (const { type, q } of accepted) {
     if (q === 0) continue;
     const known = TYPES[type.toLowerCase() as keyof typeof TYPES];
     if (known) return known;
-    const isRefused = wanted.some((each) => each.q === 0 && each.type === "text/html");
+    const isRefused = accepted.some((each) => each.q === 0 && each.type === "text/html");
     if ((type === "*/*" || type === "text/*") && !isRefused) return "text/html";
   }
   return undefined;
@@ -78,7 +78,7 @@ export function formatProject(
 }
 
 /**
- * What is known of the core metadata: their digest, under the name of PEP 714 and the older one of
+ * The attributes of the core metadata: their digest, under the name of PEP 714 and the older one of
  * PEP 658.
  */
 const metadataOf = ({ coreMetadataSha256 }: ProjectFile) =>

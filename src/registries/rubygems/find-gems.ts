@@ -17,7 +17,7 @@ import { compareGemVersions, gemVersionKey, isPrerelease } from "./gem-version.t
 import { type GemSlug, slugKey } from "./names.ts";
 import type { GemSpec } from "./parse-gemspec.ts";
 
-/** What is stored with the file of a gem. */
+/** The metadata stored with the file of a gem. */
 export interface GemFileMetadata {
   readonly spec: GemSpec;
   /** Its line in the index of the gem. */

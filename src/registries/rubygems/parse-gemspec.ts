@@ -16,7 +16,7 @@ export interface GemDependency {
   readonly requirements: readonly GemRequirement[];
 }
 
-/** What a gem says of itself. */
+/** The metadata of a gem. */
 export interface GemSpec {
   readonly name: string;
   readonly number: string;

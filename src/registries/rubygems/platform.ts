@@ -1,4 +1,4 @@
-/** What a gem runs on. Undefined for every Ruby. */
+/** The platform of a gem. Undefined for every Ruby. */
 export interface GemPlatform {
   readonly cpu: string | null;
   readonly os: string;
@@ -8,7 +8,7 @@ export interface GemPlatform {
 /** The platform of gems without compiled code. */
 export const RUBY = "ruby";
 
-/** What follows from the name of a system; the first rule that matches counts. */
+/** The system by the pattern of its name; the first rule that matches counts. */
 const SYSTEMS: readonly (readonly [pattern: RegExp, os?: string])[] = [
   [/aix(\d+)?/, "aix"],
   [/cygwin/, "cygwin"],

@@ -26,7 +26,7 @@ const NodeInfoUsage = z
   })
   .openapi("NodeInfoUsage");
 
-/** What a server tells crawlers of social networks about itself. */
+/** A server's description of itself for crawlers of social networks. */
 export const NodeInfo = z
   .object({
     version: z.string().openapi({ description: "Version of this schema" }),
@@ -42,7 +42,7 @@ export const NodeInfo = z
   .openapi("NodeInfo");
 
 /**
- * The service never tells how many accounts it has: counting them would read them all, for anyone
+ * The service never reports how many accounts it has: counting them would read them all, for anyone
  * who asks, and includes accounts that the caller may not see.
  *
  * @see https://nodeinfo.diaspora.software/protocol, schema 2.1

@@ -179,7 +179,7 @@ function renderConsent(
       <ScopeWords {...requested} />
       <p>
         Then you are led to <strong>{hostOf(redirectUri)}</strong>. Grant access only if you began
-        this yourself, and trust whoever is there.
+        this yourself, and trust the person who is there.
       </p>
       <Form action={GRANT_PATH} formToken={page.formToken}>
         {REQUEST_PARAMETERS.filter((name) => parameters.has(name)).map((name) => (
@@ -230,7 +230,7 @@ function formTargetOf(redirectUri: string): string {
   return isWeb && !host.startsWith("[") ? `${protocol}//${host}` : protocol;
 }
 
-/** What users know of an address: its host, or the scheme of an application. */
+/** The part of an address that users know: its host, or the scheme of an application. */
 function hostOf(redirectUri: string): string {
   const { protocol, host } = new URL(redirectUri);
   return protocol === "http:" || protocol === "https:" ? host : protocol;

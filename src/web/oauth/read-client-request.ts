@@ -9,7 +9,7 @@ import type { WebEnv } from "../env.ts";
 /** Maximum bytes of a request: the largest field is a redirect URI. */
 const BYTES_MAX = 16 * 1024;
 
-/** What a client sends to the endpoints that it calls itself. */
+/** A request of a client to the endpoints that it calls itself. */
 export interface ClientRequest {
   /** A field as it was sent; "" if it is missing. */
   text: (name: string) => string;

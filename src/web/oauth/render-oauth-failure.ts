@@ -6,7 +6,7 @@ import { renderFailure } from "../render-failure.ts";
 
 const REALM = 'realm="Edgeforge OAuth2"';
 
-/** Answers a client that is not who it says. */
+/** Answers a client whose authentication failed. */
 export function refuseClient(c: Context<WebEnv>, { code, message }: OauthError): Response {
   c.header("WWW-Authenticate", `Basic ${REALM}`);
   return c.json({ error: code, error_description: message }, 401, NOT_STORED);
@@ -24,7 +24,7 @@ export function refuseBearer(
   return c.text(message, status, NOT_STORED);
 }
 
-/** Answers hold secrets, or say who has one. @see RFC 6749 section 5.1 */
+/** Answers hold secrets, or reveal who has one. @see RFC 6749 section 5.1 */
 export const NOT_STORED = { "Cache-Control": "no-store", Pragma: "no-cache" };
 
 /** Renders a thrown error for a client of OAuth 2.0. */

@@ -3,7 +3,7 @@ import type { RequestedScopes } from "../../domain/people/oauth/requested-scopes
 
 type Category = Parameters<Scopes["levels"]["get"]>[0];
 
-/** What a scope opens, as its user reads it. */
+/** The words for the access that a scope gives. */
 const CATEGORIES: Readonly<Record<Category, string>> = {
   activitypub: "federation",
   admin: "the administration of this service, as far as you administer it",

@@ -101,7 +101,7 @@ tokenEndpoints.on(["GET", "POST"], "/login/oauth/userinfo", async (c) => {
   if (!granted.identity.includes("openid") && !mayReadUser) {
     return refuseBearer(c, 403, "insufficient_scope", "the scope openid is required");
   }
-  // What GET /user shows a token with the scope read:user.
+  // GET /user shows the same to a token with the scope read:user.
   const identity = mayReadUser ? [...granted.identity, ...READ_USER] : granted.identity;
   return c.json(await claimsOf(ctx, token.user, { ...granted, identity }), 200, NOT_STORED);
 });

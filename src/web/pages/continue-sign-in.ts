@@ -22,7 +22,8 @@ interface SignInStep {
   device: Device;
   redirectTo: string | undefined;
   /**
-   * What this step asked for. After the password, a second factor is due if the account has one.
+   * The proof that this step asked for. After the password, a second factor is due if the account
+   * has one.
    */
   by: SignInMethod;
 }

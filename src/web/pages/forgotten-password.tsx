@@ -35,7 +35,7 @@ forgottenPassword.post(FORGOTTEN, async (c) => {
       if (!isEmail(email)) throw invalid("This is not an e-mail address.");
       await rateLimits.count("PASSWORD_RESETS", network && `from ${network}`);
       await rateLimits.count("PASSWORD_RESETS", `for ${email.toLowerCase()}`);
-      // SECURITY: after the answer, whose time would tell whether an account has the address.
+      // SECURITY: after the answer, whose time would reveal whether an account has the address.
       const { ctx } = page;
       if (isMailOn(ctx.config)) {
         ctx.defer(mailPasswordReset(ctx, email).then(() => sendDueMails(ctx)));
@@ -72,7 +72,7 @@ forgottenPassword.post(RECOVERY, async (c) => {
 });
 
 /**
- * SECURITY: the same for every link that is not valid, so that none tells whether an account
+ * SECURITY: the same for every link that is not valid, so that none reveals whether an account
  * exists.
  */
 const renderEnded = (c: Context<WebEnv>, page: Page) =>

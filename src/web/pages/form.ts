@@ -36,7 +36,7 @@ export const openFormToken = (c: Context<WebEnv>): Promise<string> => makeFormTo
 /**
  * Reads the form of a request.
  *
- * SECURITY: a browser sends its cookies whoever made it send a form. So the form must come from a
+ * SECURITY: a browser sends its cookies with a form of any site. So the form must come from a
  * page of this origin, and hold a token that only such a page has.
  *
  * @throws Failure `forbidden` for a form from elsewhere, `malformed` for a body that is no form or

@@ -85,7 +85,7 @@ export function Form(props: PropsWithChildren<FormProps>) {
   );
 }
 
-/** What went wrong or was done, which screen readers say at once. */
+/** A notice of success or failure, which screen readers announce at once. */
 export function Notice({ kind, children }: PropsWithChildren<{ kind: "error" | "done" }>) {
   return (
     <p class={`notice ${kind}`} role={kind === "error" ? "alert" : "status"}>

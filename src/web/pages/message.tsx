@@ -5,7 +5,7 @@ import type { WebEnv } from "../env.ts";
 import type { Page } from "./open-page.ts";
 import { renderPage } from "./render-page.tsx";
 
-/** What a page says that has nothing to fill in. */
+/** The content of a page without a form. */
 interface Message {
   title: string;
   text: string;

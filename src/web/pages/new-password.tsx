@@ -19,7 +19,7 @@ export function NewPasswordFields({ config }: { config: Config }) {
   );
 }
 
-/** What is wrong with the new password of a form; undefined if nothing is. */
+/** Finds the fault of the new password of a form; undefined if it has none. */
 export function findPasswordFault(form: Form, { passwordLengthMin }: Config): string | undefined {
   const password = form.text("password");
   if (password.length < passwordLengthMin) {

@@ -11,7 +11,7 @@ import { readCookie } from "../cookies.ts";
 import { openFormToken } from "./form.ts";
 import { withRedirectTo } from "./redirect-to.ts";
 
-/** What every page needs to know of its reader. */
+/** The request of a page, with its reader. */
 export interface Page {
   ctx: Ctx;
   /** The token that each form of the page holds. */
@@ -30,7 +30,7 @@ export interface OwnPage extends Page {
  */
 export async function openPage(c: Context<WebEnv>): Promise<Page> {
   const secret = readCookie(c, "session");
-  // SECURITY: pages take neither Basic nor tokens, whose scopes say nothing of pages.
+  // SECURITY: pages take neither Basic nor tokens, whose scopes do not cover pages.
   const credential = secret === undefined ? { kind: "none" as const } : sessionOf(secret);
   const requirements = { scopes: [], anonymous: "always" as const };
   const { ctx } = await authenticate({ ...incoming(c), credential }, requirements);

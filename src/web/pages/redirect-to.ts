@@ -1,4 +1,4 @@
-/** Only to tell whether a path leaves its origin. */
+/** A base for checking whether a path leaves its origin. */
 const HERE = "https://here.invalid";
 
 /**

@@ -100,7 +100,7 @@ registration.post(ADDRESS, async (c) => {
 });
 
 /**
- * SECURITY: the same for every link that is not valid, so that none tells whether an account
+ * SECURITY: the same for every link that is not valid, so that none reveals whether an account
  * exists.
  */
 const renderEnded = (c: Context<WebEnv>, page: Page) =>

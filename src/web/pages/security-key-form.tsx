@@ -8,7 +8,7 @@ interface SecurityKeyFormProps {
   formToken: string;
   /** Whether a key is added or used. */
   action: "create" | "get";
-  /** What the browser asks the key for. */
+  /** The options of the browser's request to the key. */
   options: object;
   /** Further fields. */
   fields: Readonly<Record<string, string>>;

@@ -1,6 +1,6 @@
 /**
  * Asks the reader's security key for what a form needs, and sends the form. Without scripts, or
- * where the browser knows no WebAuthn, the form is not sent, and its alert says why.
+ * where the browser knows no WebAuthn, the form is not sent, and its alert shows why.
  */
 const form = document.querySelector("form[data-webauthn]");
 const alert = form.querySelector("[role=alert]");

@@ -40,7 +40,7 @@ unsubscription.get(PATH, async (c) => {
  * Unsubscribes, also by the program of a reader, in one step.
  *
  * SECURITY: the code is all that counts, so a form from elsewhere does no more than one from here.
- * The answer tells nothing of the issue: whoever has the mail may have lost access to it.
+ * The answer reveals nothing of the issue: the reader of the mail may have lost access to it.
  *
  * @see RFC 8058
  */

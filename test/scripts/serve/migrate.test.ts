@@ -1,13 +1,17 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { convertV4MiniflareOptions, Miniflare } from "miniflare";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 
 import { buildLocalBindings } from "../../../scripts/build/local-bindings.ts";
 import { localDatabases } from "../../../scripts/serve/database/bindings.ts";
 import { type Database, migrate, splitStatements } from "../../../scripts/serve/migrate.ts";
+import { inProject } from "../../../scripts/project.ts";
 import { makeDirectory } from "../support/temporary.ts";
 
 await buildLocalBindings();
-const names = Array.from({ length: 6 }, (_, index) => `DB${index}`);
+const names = Array.from({ length: 7 }, (_, index) => `DB${index}`);
 const mf = new Miniflare(
   convertV4MiniflareOptions({
     modules: true,
@@ -102,6 +106,43 @@ describe("migrate", () => {
 
     expect(await migrate(db, directory)).toEqual(["0001_new.sql"]);
   });
+});
+
+// Migrations do not change once merged: a service of the first schema goes on with its data.
+it("brings a database of the first schema up to date, with its rows", async () => {
+  const all = inProject("migrations");
+  const first = ["0000_schema.sql", "0001_triggers.sql"].map(
+    (name) => [name, readFileSync(join(all, name), "utf8")] as const,
+  );
+  await migrate(db, makeDirectory(Object.fromEntries(first)));
+  const times = "created_at, updated_at";
+  for (const statement of [
+    `INSERT INTO users (id, kind, name, lower_name, ${times}) VALUES (7, 'user', 'Ada', 'ada', 1, 2)`,
+    `INSERT INTO repositories (id, owner_id, name, lower_name, is_private, default_branch,
+       pull_settings, issue_settings, ${times})
+     VALUES (8, 7, 'Engine', 'engine', 1, 'main', '{}', '{}', 3, 4)`,
+    `INSERT INTO issues (id, repo_id, number, title, ${times}) VALUES (9, 8, 1, 'Faster', 5, 6)`,
+    `INSERT INTO pulls (issue_id, repo_id, head_repo_id, head_branch, base_branch, head_oid,
+       judged_base_oid, judged_head_oid)
+     VALUES (9, 8, 8, 'topic', 'main', 'c3', 'a1', 'b2')`,
+  ]) {
+    await db.prepare(statement).run();
+  }
+
+  const applied = await migrate(db, all);
+
+  expect(applied).toEqual(
+    readdirSync(all).filter((name) => name.endsWith(".sql") && name > "0002"),
+  );
+  expect(await rows("SELECT * FROM users")).toMatchObject([{ id: 7, name: "Ada" }]);
+  expect(await rows("SELECT * FROM repositories")).toMatchObject([{ id: 8, name: "Engine" }]);
+  expect(await rows("SELECT * FROM pulls JOIN issues ON issues.id = issue_id")).toMatchObject([
+    { title: "Faster", head_oid: "c3", checked_base_oid: "a1", checked_head_oid: "b2" },
+  ]);
+  // The triggers of the first schema, which name columns, go on.
+  await db.prepare("UPDATE issues SET title = 'Slower' WHERE id = 9").run();
+  await db.prepare("DELETE FROM users WHERE id = 7").run();
+  expect(await rows("PRAGMA foreign_key_check")).toEqual([]);
 });
 
 describe("splitStatements", () => {

@@ -6,8 +6,8 @@ import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { gpgKeys, publicKeys, users } from "../../../db/schema/index.ts";
 import {
   selectOwners,
-  toWanted,
-  type WantedAddresses,
+  toAddressQuery,
+  type AddressQuery,
 } from "../../people/accounts/find-by-addresses.ts";
 import { isTrusted } from "../../people/keys/gpg-keys.ts";
 import type { ReadSignature, SignerKey } from "./read-signature.ts";
@@ -38,7 +38,7 @@ export async function findAccountKeys(
   const emails = requested.map(({ email }) => email);
   const [accounts, openPgpKeys, sshKeys] = await ctx.db.batch(
     keysOf(ctx.db, {
-      owners: toWanted(ctx, emails),
+      owners: toAddressQuery(ctx, emails),
       keyIds: namesOf("openpgp"),
       fingerprints: namesOf("ssh"),
     }),
@@ -65,7 +65,7 @@ export async function findAccountKeys(
 }
 
 interface KeyLookup {
-  readonly owners: WantedAddresses;
+  readonly owners: AddressQuery;
   readonly keyIds: readonly string[];
   readonly fingerprints: readonly string[];
 }
@@ -95,7 +95,7 @@ const keysOf = prepareAll((db, given: Params<KeyLookup>) => {
         primary,
         and(eq(primary.userId, gpgKeys.userId), eq(primary.keyId, gpgKeys.primaryKeyId)),
       )
-      .where(and(inArray(gpgKeys.keyId, given.keyIds), isTrusted(sql`gpg_keys`))),
+      .where(and(inArray(gpgKeys.keyId, given.keyIds), isTrusted(gpgKeys))),
     db
       .select({ address: owners.address, fingerprint: publicKeys.fingerprint })
       .from(owners)

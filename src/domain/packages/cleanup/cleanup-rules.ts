@@ -13,10 +13,10 @@ import { conflict, invalidField, notFound } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
 import { recordAudit, recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import type { PackageOwner } from "../package/find-package.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { openVersionPattern } from "./version-pattern.ts";
 
-/** What a rule says. */
+/** The settings of a rule. */
 export type CleanupRuleOptions = Pick<
   PackageCleanupRule,
   "isEnabled" | "keepCount" | "keepPattern" | "removeDays" | "removePattern" | "matchesFullName"
@@ -37,11 +37,12 @@ export async function listCleanupRules(
   { account }: PackageOwner,
   { size, offset }: Slice,
 ): Promise<Listed<PackageCleanupRule>> {
-  const [items, [counted]] = await db.batch([
-    rulesOfOwner(db, { ownerId: account.id, size, offset }),
-    ruleCount(db, { ownerId: account.id }),
-  ]);
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(
+    await db.batch([
+      rulesOfOwner(db, { ownerId: account.id, size, offset }),
+      ruleCount(db, { ownerId: account.id }),
+    ]),
+  );
 }
 
 interface OfOwner {

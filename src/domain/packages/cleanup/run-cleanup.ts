@@ -1,6 +1,7 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import {
   packageCleanupRules,
   packageVersions,
@@ -85,7 +86,7 @@ async function deleteAll(
 ): Promise<void> {
   const list = JSON.stringify(versions.map(({ id }) => id));
   const isOne = sql`${packageVersions.id} in (select value from json_each(${list}))`;
-  await ctx.db.batch(deleteVersions(ctx, { row }, isOne));
+  await batch(ctx.db, deleteVersions(ctx, { row }, isOne));
 }
 
 /** The condition that a rule was not edited since it was read. */

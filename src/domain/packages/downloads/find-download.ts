@@ -2,6 +2,7 @@ import { and, asc, eq, isNull, or, sql } from "drizzle-orm";
 
 import { type CallerArgument, toCallerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import {
@@ -112,11 +113,11 @@ export async function findReleaseDownload(
   tag: string,
   name: string,
 ): Promise<Attachment> {
-  const [[tagged], [latest]] = await db.batch([
-    releaseFile(db, { release: toReleaseQuery(repo, { tag }), name }),
-    releaseFile(db, { release: toReleaseQuery(repo, "latest"), name }),
-  ]);
-  const found = tagged ?? (tag === LATEST ? latest : undefined);
+  const { tagged, latest } = await batch(db, {
+    tagged: releaseFile(db, { release: toReleaseQuery(repo, { tag }), name }),
+    latest: releaseFile(db, { release: toReleaseQuery(repo, "latest"), name }),
+  });
+  const found = tagged[0] ?? (tag === LATEST ? latest[0] : undefined);
   if (!found?.attachment?.uuid || !isReleaseVisible(repo, found)) throw notFound();
   return found.attachment;
 }

@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { packageFiles, packageVersions } from "../../../db/schema/index.ts";
 import { deleteVersions } from "../package/delete-version.ts";
 import type { PackageContext } from "../package/find-package.ts";
@@ -28,6 +29,6 @@ export async function deleteManifest(
             and ${packageFiles.isLead}
         )`
       : and(eq(packageVersions.versionKey, tag), eq(packageVersions.isInternal, false));
-  const [, deleted] = await ctx.db.batch(deleteVersions(ctx, pkg, isOne));
+  const { deleted } = await batch(ctx.db, deleteVersions(ctx, pkg, isOne));
   if (deleted.length === 0) throw imageFailure("MANIFEST_UNKNOWN", "the manifest does not exist");
 }

@@ -7,7 +7,7 @@ import type { PartialFile } from "../../../storage/hashed-files.ts";
 import { imageFailure } from "./image-failure.ts";
 import type { ImageTarget } from "./image.ts";
 
-/** What is kept of an upload between its requests. */
+/** The state of an upload between its requests. */
 export interface UploadState extends PartialFile {
   /**
    * Where the next request stores the bytes that fill no part. Noted before anything is stored

@@ -27,8 +27,8 @@ export interface ImageTarget {
 }
 
 /**
- * What a content is to an image. One content may be both: their files have this as their composite
- * key.
+ * The role of a content in an image. One content may be both: their files have this as their
+ * composite key.
  */
 export type ContentKind = "blob" | "manifest";
 
@@ -108,7 +108,7 @@ export const contentIdOf = (hex: SQL, kind: ContentKind): SQL => {
   return sql`(select ${packageFiles.id} ${from} limit 1)`;
 };
 
-/** What belongs to a publication besides the image itself. */
+/** The parts of a publication besides the image itself. */
 type Beside = Pick<Publication, "also" | "refusalOf">;
 
 /**

@@ -23,7 +23,8 @@ export interface ImagePage {
 }
 
 /**
- * Those whose private repository is gone are listed for their own account, and for administrators.
+ * Images whose private repository was deleted are listed for their own account, and for
+ * administrators.
  */
 const isUnrestricted = ({ isSiteAdmin, userId }: Params<Principal>): SQL =>
   isSiteAdmin

@@ -4,7 +4,7 @@ import type { ContentKind, Digest } from "./image.ts";
 
 const DigestText = z.custom<Digest>((value) => typeof value === "string");
 
-/** What a manifest says of itself and of what it names. It is the metadata of its files. */
+/** The parsed facts of a manifest and of the contents it names: the metadata of its files. */
 export const ManifestFacts = z.object({
   mediaType: z.string(),
   /** As the list of referrers shows it: the manifest's own, or the type of its config. */

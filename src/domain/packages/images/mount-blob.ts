@@ -70,7 +70,7 @@ const requireFile = (
 /**
  * Finds a content in the images of the owner.
  *
- * SECURITY: only in images that whoever may write to this one sees: those without a repository, and
+ * SECURITY: only in images that every writer of this image sees: images without a repository, and
  * those of the same one. A bound token does not reach all of these.
  */
 async function findOwnersBlob(

@@ -103,7 +103,7 @@ interface KnownManifest {
 
 const found = alias(packageFiles, "found");
 
-/** Those of some manifests that the image has. */
+/** Finds the manifests of a list that the image has. */
 async function findManifests(
   { db }: Ctx,
   { pkg }: ImageTarget,

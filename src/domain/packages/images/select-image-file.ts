@@ -4,7 +4,7 @@ import { packageFiles, packages, packageVersions } from "../../../db/schema/inde
 import { preparePackageFile } from "../package/find-file.ts";
 import { contentIdOf, type Digest, hexOf } from "./image.ts";
 
-/** What names a manifest of an image. */
+/** A reference to a manifest of an image. */
 export type Reference =
   | { readonly tag: string; readonly digest?: undefined }
   | { readonly digest: Digest; readonly tag?: undefined };
@@ -15,11 +15,11 @@ interface ContentArgument {
   readonly hex?: string;
 }
 
-/** What selects a manifest; undefined stands for what no manifest is called. */
+/** The argument that selects a manifest; undefined selects none. */
 export const manifestArgument = (reference: Reference | undefined): ContentArgument =>
   reference?.tag === undefined ? contentArgument(reference?.digest) : { tag: reference.tag };
 
-/** What selects a content; undefined stands for what no content is called. */
+/** The argument that selects a content; undefined selects none. */
 export const contentArgument = (digest: Digest | undefined): ContentArgument =>
   digest === undefined ? {} : { hex: hexOf(digest) };
 

@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { packageFiles, packages, packageVersions } from "../../../db/schema/index.ts";
 import { recordEach } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -18,7 +19,7 @@ export async function deleteVersion(
   { id }: { readonly id: number },
 ): Promise<void> {
   const isVersion = and(eq(packageVersions.id, id), eq(packageVersions.packageId, pkg.row.id));
-  const [, deleted] = await ctx.db.batch(deleteVersions(ctx, pkg, isVersion));
+  const { deleted } = await batch(ctx.db, deleteVersions(ctx, pkg, isVersion));
   if (deleted.length === 0) throw notFound();
 }
 
@@ -33,8 +34,8 @@ export function deleteVersions(
 ) {
   const { db } = ctx;
   const isDeleted = and(eq(packageVersions.packageId, row.id), isOne);
-  return [
-    recordEach(
+  return {
+    events: recordEach(
       ctx,
       {
         type: "package.deleted",
@@ -51,9 +52,9 @@ export function deleteVersions(
       },
       sql`from ${packageVersions} where ${isDeleted} and not ${packageVersions.isInternal}`,
     ),
-    db.delete(packageVersions).where(isDeleted).returning({ id: packageVersions.id }),
-    deletePackageIfEmpty(ctx, row.id),
-  ] as const;
+    deleted: db.delete(packageVersions).where(isDeleted).returning({ id: packageVersions.id }),
+    emptied: deletePackageIfEmpty(ctx, row.id),
+  };
 }
 
 /** The statement that deletes a package without versions. */
@@ -89,9 +90,9 @@ export async function deleteFile(
     )`,
   );
   const isFile = and(eq(packageFiles.id, file.id), eq(packageFiles.versionId, version.id));
-  const [deleted] = await ctx.db.batch([
-    ctx.db.delete(packageFiles).where(isFile).returning({ id: packageFiles.id }),
+  const { files } = await batch(ctx.db, {
+    files: ctx.db.delete(packageFiles).where(isFile).returning({ id: packageFiles.id }),
     ...deleteVersions(ctx, pkg, isEmpty),
-  ]);
-  if (deleted.length === 0) throw notFound();
+  });
+  if (files.length === 0) throw notFound();
 }

@@ -24,7 +24,7 @@ export interface FileOfVersion {
   readonly version: PackageVersion;
 }
 
-/** What names a file within a package, each as the format compares it. */
+/** The key of a file within a package, each part as the format compares it. */
 export interface FileKey {
   readonly versionKey?: string;
   readonly nameKey: string;

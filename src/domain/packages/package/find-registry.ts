@@ -43,9 +43,9 @@ export interface RegistryView {
  * Selects the registry of a format and owner with the packages in it that the caller may see though
  * not all who see the owner do, and perhaps some that the caller may not see.
  *
- * No row for each linked package: whoever sees the owner sees those that are linked to repositories
- * which are not private. Rows are read of the others, unless the caller has nothing to do with the
- * owner; for a restricted user of all that are linked; and for a token that is bound to
+ * No row for each linked package: a caller who sees the owner sees those that are linked to
+ * repositories which are not private. Rows are read of the others, unless the caller has nothing to
+ * do with the owner; for a restricted user of all that are linked; and for a token that is bound to
  * repositories of those that are linked to these.
  */
 export const selectRegistry = prepare((db, { caller, ...named }: Params<RegistryArgument>) => {
@@ -73,7 +73,7 @@ interface RegistryArgument extends OwnerArgument {
 }
 
 /**
- * The ids of packages of which only their repository, or a grant, says whether the caller sees
+ * The ids of packages of which only their repository, or a grant, decides whether the caller sees
  * them.
  */
 function selectDoubtful(

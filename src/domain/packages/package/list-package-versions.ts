@@ -21,7 +21,7 @@ import { type PackageContext, type PackageOwner, toPackageContext } from "./find
 import { idOfVersionNamed, type VersionName, versionName } from "./find-version.ts";
 import { isPackageVisible } from "./package-visibility.ts";
 
-/** The filter of a list of versions; what is undefined does not filter. */
+/** The filter of a list of versions; fields that are undefined do not filter. */
 export interface PackageFilter {
   /** A format; one that is unknown has no packages. */
   readonly type?: string | undefined;
@@ -46,13 +46,13 @@ export async function listOwnerVersions(
   { type, text }: PackageFilter,
   slice: Slice,
 ): Promise<Listed<VersionOfPackage>> {
-  const wanted = {
+  const filter = {
     ownerId: owner.account.id,
     type,
     text: text?.toLowerCase(),
     packageIds: await idsInReach(ctx, owner),
   };
-  return listVersions(ctx, owner, wanted, slice);
+  return listVersions(ctx, owner, filter, slice);
 }
 
 /** Lists the versions of one package, newest first. */
@@ -79,7 +79,7 @@ export async function findVersionEntry(
   return found && toEntry(ctx, pkg.owner, found);
 }
 
-/** Who is shown versions: the caller, and whether they may write the packages of the owner. */
+/** The caller, and whether they may write the packages of the owner. */
 interface Reader {
   readonly principal: Principal;
   readonly mayWrite: boolean;
@@ -90,8 +90,8 @@ const toReader = ({ actor }: Ctx, { access }: PackageOwner): Reader => ({
   mayWrite: access >= ACCESS.write,
 });
 
-/** Which versions are selected; what is undefined does not restrict them. */
-interface Wanted {
+/** The filter of a query; fields that are undefined do not restrict it. */
+interface VersionFilter {
   readonly ownerId?: number;
   readonly packageId?: number;
   readonly type?: string | undefined;
@@ -101,7 +101,7 @@ interface Wanted {
   readonly ids?: readonly number[];
 }
 
-const isWanted = (p: Params<Wanted>): SQL =>
+const matchesFilter = (p: Params<VersionFilter>): SQL =>
   allOf(
     p.ownerId && eq(packageVersions.ownerId, p.ownerId),
     p.packageId && eq(packageVersions.packageId, p.packageId),
@@ -121,18 +121,18 @@ const isShown = ({ principal, mayWrite }: Params<Reader>): SQL =>
 async function listVersions(
   ctx: Ctx,
   owner: PackageOwner,
-  wanted: Wanted,
+  filter: VersionFilter,
   { size, offset }: Slice,
 ): Promise<Listed<VersionOfPackage>> {
   const [rows, [counted]] = await ctx.db.batch(
-    versionPage(ctx.db, { ...toReader(ctx, owner), ...wanted, size, offset }),
+    versionPage(ctx.db, { ...toReader(ctx, owner), ...filter, size, offset }),
   );
   const items = rows.flatMap((row) => toEntry(ctx, owner, row) ?? []);
   return { items, total: counted?.total ?? 0 };
 }
 
-const versionPage = prepareAll((db, p: Params<Reader & Wanted & Slice>) => {
-  const isListed = and(isShown(p), isWanted(p));
+const versionPage = prepareAll((db, p: Params<Reader & VersionFilter & Slice>) => {
+  const isListed = and(isShown(p), matchesFilter(p));
   return [
     selectVersions(db, p.principal, isListed)
       .orderBy(desc(packageVersions.id))
@@ -240,6 +240,6 @@ export async function listVersionsIn(
   });
 }
 
-const versionsOfIds = prepare((db, p: Params<Reader & Wanted>) =>
-  selectVersions(db, p.principal, allOf(isShown(p), isWanted(p))),
+const versionsOfIds = prepare((db, p: Params<Reader & VersionFilter>) =>
+  selectVersions(db, p.principal, allOf(isShown(p), matchesFilter(p))),
 );

@@ -6,7 +6,7 @@ import { type Actor, boundTokenId } from "../../../auth/actor.ts";
 import { allOf, anyOf } from "../../../db/db.ts";
 import { ACCESS, packages, type Access, type Package } from "../../../db/schema/index.ts";
 
-/** What the caller may do with the packages of an owner. */
+/** The packages of an owner, with the caller's permission. */
 interface OwnedPackages {
   readonly access: Access;
 }

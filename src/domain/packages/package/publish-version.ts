@@ -4,6 +4,7 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { isPackageInReach } from "../../../auth/access/credential-reach.ts";
 import { refuseBound } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import {
@@ -56,11 +57,11 @@ export interface Publication {
   readonly packageProperties?: Readonly<Record<string, string>>;
   readonly versionProperties?: Readonly<Record<string, string>>;
   /**
-   * What becomes of a version that exists: it is refused; the files are added; or its metadata is
+   * The effect on a version that exists: it is refused; the files are added; or its metadata is
    * replaced too.
    */
   readonly ifVersionExists: "refuse" | "add" | "update";
-  /** What becomes of a file that exists in it. */
+  /** The effect on a file that exists in it. */
   readonly ifFileExists?: "refuse" | "replace" | "keep";
   /** Statements of the same batch, before the version is inserted: the package is there. */
   readonly before?: (ids: PublishedIds) => readonly BatchItem<"sqlite">[];
@@ -76,7 +77,7 @@ export interface PublishedIds {
   readonly versionId: SQL<number>;
 }
 
-/** What was published. */
+/** The published package and version. */
 export interface Published {
   readonly pkg: Package;
   readonly version: PackageVersion;
@@ -154,24 +155,20 @@ async function runBatch(
     where ${isVersion}
   )`;
   const ids = { packageId: idOfPackage(isPackage), versionId };
-  const before = [
-    insertPackage(ctx, owner, publication),
-    ...(publication.before?.(ids) ?? []),
-    ...insertVersion(ctx, owner, known, publication, isPackage, versionId),
-    ...blobs.map((blob) => insertBlob(ctx, owner, blob)),
-    ...publication.files.flatMap((file) => insertFile(ctx, owner, publication, file, versionId)),
-    ...setProperties(ctx, publication, ids.packageId, versionId),
-    dropNotes(ctx, blobs),
-    ...(publication.also?.(ids) ?? []),
-  ];
-  const [first, ...rest] = before as [BatchItem<"sqlite">, ...BatchItem<"sqlite">[]];
-  const results = await db.batch([
-    first,
-    ...rest,
-    db.select().from(packages).where(isPackage),
-    db.select().from(packageVersions).where(isVersion),
-  ]);
-  const [pkgs, versions] = results.slice(-2) as [Package[], PackageVersion[]];
+  const { pkgs, versions } = await batch(db, {
+    pkg: insertPackage(ctx, owner, publication),
+    changes: [
+      ...(publication.before?.(ids) ?? []),
+      ...insertVersion(ctx, owner, known, publication, isPackage, versionId),
+      ...blobs.map((blob) => insertBlob(ctx, owner, blob)),
+      ...publication.files.flatMap((file) => insertFile(ctx, owner, publication, file, versionId)),
+      ...setProperties(ctx, publication, ids.packageId, versionId),
+      dropNotes(ctx, blobs),
+      ...(publication.also?.(ids) ?? []),
+    ],
+    pkgs: db.select().from(packages).where(isPackage),
+    versions: db.select().from(packageVersions).where(isVersion),
+  });
   return { pkg: only(pkgs), version: only(versions) };
 }
 

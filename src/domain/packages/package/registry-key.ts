@@ -2,7 +2,8 @@ import { and, eq } from "drizzle-orm";
 
 import { seal, unseal } from "../../../auth/seal.ts";
 import type { Ctx } from "../../../context.ts";
-import { type Params, prepareAll } from "../../../db/prepared.ts";
+import { batch } from "../../../db/batch.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import {
   packageRegistries,
   type PackageRegistry,
@@ -40,37 +41,40 @@ export async function findRegistryKey(
   if (registry.sealedKey !== "") return openKey(ctx, registry);
   const made = await makeKey(ctx, owner, registry);
   const { ownerId, type } = registry;
-  const [, rows] = await ctx.db.batch(keepKey(ctx.db, { ownerId, type, ...made }));
-  return openKey(ctx, only(rows));
+  const { registries } = await batch(ctx.db, {
+    key: keepKey(ctx.db, { ownerId, type, ...made }),
+    registries: registryOf(ctx.db, { ownerId, type }),
+  });
+  return openKey(ctx, only(registries));
 }
 
-interface KeyOfRegistry {
+interface RegistryName {
   readonly ownerId: number;
   readonly type: PackageType;
+}
+
+interface KeyOfRegistry extends RegistryName {
   readonly publicKey: string;
   readonly sealedKey: string;
 }
 
-/**
- * Keeps a key and selects the registry with it. Of two requests that make one at once, the first
- * one's stays.
- */
-const keepKey = prepareAll(
-  (db, { ownerId, type, publicKey, sealedKey }: Params<KeyOfRegistry>) =>
-    [
-      db
-        .insert(packageRegistries)
-        .values({ ownerId, type, publicKey, sealedKey })
-        .onConflictDoUpdate({
-          target: [packageRegistries.ownerId, packageRegistries.type],
-          set: { publicKey, sealedKey },
-          setWhere: eq(packageRegistries.sealedKey, ""),
-        }),
-      db
-        .select()
-        .from(packageRegistries)
-        .where(and(eq(packageRegistries.ownerId, ownerId), eq(packageRegistries.type, type))),
-    ] as const,
+/** Keeps a key. Of two requests that make one at once, the first one's stays. */
+const keepKey = prepare((db, { ownerId, type, publicKey, sealedKey }: Params<KeyOfRegistry>) =>
+  db
+    .insert(packageRegistries)
+    .values({ ownerId, type, publicKey, sealedKey })
+    .onConflictDoUpdate({
+      target: [packageRegistries.ownerId, packageRegistries.type],
+      set: { publicKey, sealedKey },
+      setWhere: eq(packageRegistries.sealedKey, ""),
+    }),
+);
+
+const registryOf = prepare((db, { ownerId, type }: Params<RegistryName>) =>
+  db
+    .select()
+    .from(packageRegistries)
+    .where(and(eq(packageRegistries.ownerId, ownerId), eq(packageRegistries.type, type))),
 );
 
 async function makeKey({ config, now }: Ctx, { account }: PackageOwner, registry: PackageRegistry) {

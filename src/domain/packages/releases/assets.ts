@@ -1,6 +1,7 @@
 import { and, count, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { attachments, releases, type Attachment } from "../../../db/schema/index.ts";
 import { recordEach } from "../../../events/record.ts";
@@ -81,13 +82,13 @@ async function insertAsset(
       where ${attachments.releaseId} = ${release.row.id}
     ) < ${ASSETS_MAX}`,
   );
-  const [, , , [stored]] = await db.batch([
-    insertSelect(db, attachments, row, sql`from ${releases} where ${isPossible}`),
-    recordAssets(ctx, release),
-    dropNote(ctx, file.uuid),
-    db.select().from(attachments).where(eq(attachments.uuid, file.uuid)),
-  ]);
-  return stored;
+  const { stored } = await batch(db, {
+    asset: insertSelect(db, attachments, row, sql`from ${releases} where ${isPossible}`),
+    event: recordAssets(ctx, release),
+    note: dropNote(ctx, file.uuid),
+    stored: db.select().from(attachments).where(eq(attachments.uuid, file.uuid)),
+  });
+  return stored[0];
 }
 
 /**
@@ -99,13 +100,13 @@ export async function renameAsset(
   ctx: Ctx,
   release: ReleaseContext,
   asset: Attachment,
-  wanted: string,
+  requestedName: string,
 ): Promise<Attachment> {
   requireAssetWriting(ctx, release);
-  if (wanted === "") return asset;
-  const name = toAttachmentName(wanted);
+  if (requestedName === "") return asset;
+  const name = toAttachmentName(requestedName);
   if (name === asset.name) return asset;
-  // SECURITY: judged as the name of a new file, since it decides how the file is served.
+  // SECURITY: checked as the name of a new file, since it decides how the file is served.
   if (!(await isRenamingAllowed(ctx, asset, name, ctx.config.releaseTypes))) {
     throw assetTypeFailure();
   }
@@ -148,7 +149,7 @@ const isAsset = ({ row }: ReleaseContext, { id }: Attachment): SQL | undefined =
   and(eq(attachments.id, id), eq(attachments.releaseId, row.id));
 
 /**
- * The statement that tells of changed files, if the previous one changed a row and the release is
+ * The statement that records changed files, if the previous one changed a row and the release is
  * published.
  */
 const recordAssets = (ctx: Ctx, release: ReleaseContext) =>

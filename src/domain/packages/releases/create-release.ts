@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { LAST_INSERT_ID } from "../../../db/json-of.ts";
@@ -38,11 +39,11 @@ export async function createRelease(
   ctx: Ctx,
   repo: RepositoryContext,
   publisher: User,
-  wanted: NewRelease,
+  input: NewRelease,
 ): Promise<ReleaseContext> {
   requireReleaseWriting(repo);
   if (repo.row.isEmpty) throw invalid("repo is empty");
-  const { tagName, title, body, isDraft, isPrerelease, tagMessage: message } = wanted;
+  const { tagName, title, body, isDraft, isPrerelease, tagMessage: message } = input;
   requireTagName(tagName);
   const { db, now } = ctx;
   const ofTag = { repoId: repo.row.id, lowerTagName: tagName.toLowerCase() };
@@ -50,9 +51,9 @@ export async function createRelease(
   if (taken) throw tagTaken();
   const tag = isDraft
     ? undefined
-    : await placeTag(ctx, repo, publisher, { name: tagName, target: wanted.target, message });
+    : await placeTag(ctx, repo, publisher, { name: tagName, target: input.target, message });
   // The target of a tag that was there before is nobody's choice.
-  const target = wanted.target || (tag?.kind === "found" ? "" : repo.row.defaultBranch);
+  const target = input.target || (tag?.kind === "found" ? "" : repo.row.defaultBranch);
   const row = {
     ...ofTag,
     tagName,
@@ -65,24 +66,20 @@ export async function createRelease(
     createdAt: timeOf(ctx, tag),
     publishedAt: isDraft ? null : now,
   };
-  const insert = insertRelease(db, boundRow(releases, row));
-  const select = releaseOfTag(db, ofTag);
-  const subject = { repoId: repo.row.id, ownerId: repo.row.ownerId, tagName };
-  const [[inserted], [stored]] = isDraft
-    ? await db.batch([insert, select])
-    : await db
-        .batch([
-          insert,
-          recordIfChanged(ctx, {
-            type: "release.published",
-            ...subject,
-            releaseId: LAST_INSERT_ID,
-          }),
-          select,
-        ])
-        .then(([first, , last]) => [first, last] as const);
-  if (!inserted || !stored) throw tagTaken();
-  return toReleaseContext(repo, stored);
+  const event = {
+    type: "release.published",
+    repoId: repo.row.id,
+    ownerId: repo.row.ownerId,
+    tagName,
+    releaseId: LAST_INSERT_ID,
+  } as const;
+  const { inserted, stored } = await batch(db, {
+    inserted: insertRelease(db, boundRow(releases, row)),
+    event: isDraft ? undefined : recordIfChanged(ctx, event),
+    stored: releaseOfTag(db, ofTag),
+  });
+  if (!inserted[0] || !stored[0]) throw tagTaken();
+  return toReleaseContext(repo, stored[0]);
 }
 
 type ReleaseTag = Params<{ repoId: number; lowerTagName: string }>;

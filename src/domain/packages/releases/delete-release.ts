@@ -1,6 +1,7 @@
 import { and, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { OWNER_PERMISSION, releases } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { openReceiver } from "../../../events/webhooks/payloads/open-receiver.ts";
@@ -21,8 +22,8 @@ export async function deleteRelease(ctx: Ctx, release: ReleaseContext): Promise<
   const { db } = ctx;
   const { row, owner } = release.repo;
   const { id: releaseId, tagName, isDraft } = release.row;
-  // The event tells of a published release: what was published or withdrawn meanwhile is not
-  // deleted.
+  // The event is about a published release, so a release that was published or withdrawn meanwhile
+  // is not deleted.
   const remove = db
     .delete(releases)
     .where(
@@ -32,18 +33,17 @@ export async function deleteRelease(ctx: Ctx, release: ReleaseContext): Promise<
   // SECURITY: the stored payload is built with the owner's permission, as for every hook.
   const repo: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
   const context = { repo, sender: ctx.actor.user, viewer: openReceiver(ctx) };
-  const [[deleted]] = isDraft
-    ? await db.batch([remove])
-    : await db.batch([
-        remove,
-        recordIfChanged(ctx, {
-          type: "release.deleted",
-          repoId: row.id,
-          ownerId: row.ownerId,
-          releaseId,
-          tagName,
-          lastPayload: toReleasePayload(context, "deleted", release),
-        }),
-      ]);
-  if (!deleted) throw notFound();
+  const event = {
+    type: "release.deleted",
+    repoId: row.id,
+    ownerId: row.ownerId,
+    releaseId,
+    tagName,
+    lastPayload: toReleasePayload(context, "deleted", release),
+  } as const;
+  const { deleted } = await batch(db, {
+    deleted: remove,
+    event: isDraft ? undefined : recordIfChanged(ctx, event),
+  });
+  if (deleted.length === 0) throw notFound();
 }

@@ -31,7 +31,7 @@ const BODY_CHARS_MAX = 60_000;
 /** Earlier releases among which the previous one is looked for. */
 const EARLIER_MAX = 50;
 
-/** What notes are about. */
+/** The subject of notes. */
 interface NotesSubject {
   readonly tagName: string;
   /** Where a tag that does not exist yet will be; the default branch if empty. */

@@ -5,7 +5,7 @@ import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { releases } from "../../../db/schema/index.ts";
 import type { ReleaseContext } from "../../../shapes/releases/release.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { latestFirst, seesDrafts, selectReleases, toReleaseContext } from "./find-release.ts";
 
 /** The filter of a list of releases; what is undefined does not filter. */
@@ -36,8 +36,7 @@ export async function listReleases(
     size,
     offset,
   };
-  const [rows, [counted]] = await db.batch(releasePage(db, list));
-  return { items: rows.map((row) => toReleaseContext(repo, row)), total: counted?.total ?? 0 };
+  return toListedPage(await db.batch(releasePage(db, list)), (row) => toReleaseContext(repo, row));
 }
 
 interface ReleaseList extends Slice, Pick<ReleaseFilter, "isDraft" | "isPrerelease"> {
@@ -57,7 +56,7 @@ interface SearchedText {
 const releasePage = prepareAll((db, list: Params<ReleaseList>) => {
   const isListed = and(
     eq(releases.repoId, list.repoId),
-    isWanted(list),
+    matchesFilter(list),
     list.seesDrafts ? undefined : sql`not ${releases.isDraft}`,
     list.text && contains(list.text),
   );
@@ -79,7 +78,7 @@ const releasePage = prepareAll((db, list: Params<ReleaseList>) => {
  * its range unordered, so the sign keeps it out of the choice of the index: the rows come in order
  * from the one without filters.
  */
-function isWanted({
+function matchesFilter({
   isDraft,
   isPrerelease,
 }: Pick<ReleaseFilter, "isDraft" | "isPrerelease">): SQL | undefined {

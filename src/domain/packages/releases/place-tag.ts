@@ -9,7 +9,7 @@ import { createTag } from "../../code/tags/create-tag.ts";
 import { findTag, tagRef } from "../../code/tags/list-tags.ts";
 
 /** The tag that a published release needs. */
-interface WantedTag {
+interface TagInput {
   readonly name: string;
   /** The branch, tag or commit to tag if there is no such tag; the default branch if empty. */
   readonly target: string;
@@ -40,7 +40,7 @@ export async function placeTag(
   ctx: Ctx,
   repo: RepositoryContext,
   user: User,
-  { name, target, message }: WantedTag,
+  { name, target, message }: TagInput,
 ): Promise<PlacedTag> {
   const snapshot = await openSnapshot(ctx, repo);
   if (findRef(snapshot, tagRef(name))) {

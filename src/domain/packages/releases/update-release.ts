@@ -1,6 +1,7 @@
 import { and, eq, ne } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import { releases, type Release, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -58,17 +59,17 @@ async function tryUpdate(
 ): Promise<ReleaseContext | undefined> {
   const { repo, row } = release;
   requireReleaseWriting(repo);
-  const wanted = withEdit(row, edit);
-  if (isSame(row, wanted)) return release;
-  const isRenamed = wanted.tagName !== row.tagName;
-  if (isRenamed) await requireFreeTag(ctx, row, wanted.tagName);
+  const edited = withEdit(row, edit);
+  if (isSame(row, edited)) return release;
+  const isRenamed = edited.tagName !== row.tagName;
+  if (isRenamed) await requireFreeTag(ctx, row, edited.tagName);
   const { db, now } = ctx;
-  const isPublishing = row.isDraft && !wanted.isDraft;
+  const isPublishing = row.isDraft && !edited.isDraft;
   const tag =
-    isPublishing || (isRenamed && !wanted.isDraft)
+    isPublishing || (isRenamed && !edited.isDraft)
       ? await placeTag(ctx, repo, user, {
-          name: wanted.tagName,
-          target: wanted.target,
+          name: edited.tagName,
+          target: edited.target,
           message: "",
         })
       : undefined;
@@ -81,38 +82,33 @@ async function tryUpdate(
   const update = db
     .update(releases)
     .set({
-      ...wanted,
-      lowerTagName: wanted.tagName.toLowerCase(),
-      ...((wanted.isDraft || tag) && { createdAt: timeOf(ctx, tag) }),
+      ...edited,
+      lowerTagName: edited.tagName.toLowerCase(),
+      ...((edited.isDraft || tag) && { createdAt: timeOf(ctx, tag) }),
       ...(isPublishing && { publishedAt: now }),
     })
     .where(and(isThis, isUnchanged))
     .returning({ id: releases.id });
-  const select = selectReleases(db).where(isThis);
   const subject = {
     repoId: repo.row.id,
     ownerId: repo.row.ownerId,
     releaseId: row.id,
-    tagName: wanted.tagName,
+    tagName: edited.tagName,
   };
-  const storing =
-    row.isDraft && wanted.isDraft
-      ? db.batch([update, select])
-      : db
-          .batch([
-            update,
-            isPublishing
-              ? recordIfChanged(ctx, { type: "release.published", ...subject })
-              : recordIfChanged(ctx, { type: "release.updated", ...subject, part: "fields" }),
-            select,
-          ])
-          .then(([first, , last]) => [first, last] as const);
-  const [[updated], [stored]] = await storing.catch((error: unknown) => {
+  const event = isPublishing
+    ? recordIfChanged(ctx, { type: "release.published", ...subject })
+    : recordIfChanged(ctx, { type: "release.updated", ...subject, part: "fields" });
+  const { updated, found } = await batch(db, {
+    updated: update,
+    event: row.isDraft && edited.isDraft ? undefined : event,
+    found: selectReleases(db).where(isThis),
+  }).catch((error: unknown) => {
     if (isViolation(error, "UNIQUE", "releases.")) throw tagTaken();
     throw error;
   });
+  const [stored] = found;
   if (!stored) throw notFound();
-  return updated && toReleaseContext(repo, stored);
+  return updated[0] && toReleaseContext(repo, stored);
 }
 
 type Edited = Pick<Release, "tagName" | "target" | "title" | "body" | "isDraft" | "isPrerelease">;
@@ -126,8 +122,8 @@ const withEdit = (row: Release, edit: ReleaseEdit): Edited => ({
   isPrerelease: edit.isPrerelease ?? row.isPrerelease,
 });
 
-const isSame = (row: Release, wanted: Edited): boolean =>
-  (Object.keys(wanted) as (keyof Edited)[]).every((name) => wanted[name] === row[name]);
+const isSame = (row: Release, edited: Edited): boolean =>
+  (Object.keys(edited) as (keyof Edited)[]).every((name) => edited[name] === row[name]);
 
 /** Before the tag is created, which would stay. */
 async function requireFreeTag(

@@ -9,7 +9,7 @@ import { follows, repositories, stars, watches, type User } from "../../../db/sc
 import { record, recordIfChanged } from "../../../events/record.ts";
 import { malformed, type Failure } from "../../../lib/failure.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { findAccountIn } from "./list-accounts.ts";
 
 /**
@@ -98,8 +98,8 @@ export const findBlocked = (ctx: Ctx, blocker: User, name: string): Promise<User
  */
 export async function listBlocked(ctx: Ctx, blocker: User, slice: Slice): Promise<Listed<User>> {
   const { size, offset } = slice;
-  const [rows, [counted]] = await ctx.db.batch(
-    selectBlockedPage(ctx.db, { blockerId: blocker.id, size, offset }),
+  return toListedPage(
+    await ctx.db.batch(selectBlockedPage(ctx.db, { blockerId: blocker.id, size, offset })),
+    ({ user }) => user,
   );
-  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
 }

@@ -31,7 +31,7 @@ export interface NewUser {
   isRestricted?: boolean | undefined;
   mustChangePassword?: boolean | undefined;
   loginName?: string | undefined;
-  /** Whether a mail tells the user of the account. */
+  /** Whether a mail notifies the user of the account. */
   isNotified?: boolean | undefined;
   /** Backdates the account, in milliseconds since the epoch. */
   createdAt?: number | undefined;
@@ -43,61 +43,61 @@ export interface NewUser {
  * @throws Failure `invalid` for an invalid or taken name or address, `malformed` for a password
  * that is too short or too long.
  */
-export async function createUser(ctx: Ctx, wanted: NewUser): Promise<User> {
-  checkAccountName(wanted.name);
-  checkEmail(wanted.email);
-  const { password } = wanted;
+export async function createUser(ctx: Ctx, input: NewUser): Promise<User> {
+  checkAccountName(input.name);
+  checkEmail(input.email);
+  const { password } = input;
   if (typeof password === "string") checkPassword(ctx.config, password);
 
-  const lowerName = wanted.name.toLowerCase();
+  const lowerName = input.name.toLowerCase();
   const newId = sql<number>`(
     select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}
   )`;
   const passwordHash = typeof password === "string" ? await hashPassword(password) : password.hash;
-  const recipient = { userId: newId, address: wanted.email, name: wanted.name };
-  const mail = wanted.isNotified ? await queueWelcome(ctx, recipient) : [];
+  const recipient = { userId: newId, address: input.email, name: input.name };
+  const mail = input.isNotified ? await queueWelcome(ctx, recipient) : [];
   try {
     const [created] = await ctx.db.batch([
       ctx.db
         .insert(users)
         .values({
           kind: "user",
-          name: wanted.name,
+          name: input.name,
           lowerName,
-          fullName: wanted.fullName ?? "",
-          email: wanted.email,
+          fullName: input.fullName ?? "",
+          email: input.email,
           passwordHash,
           // Not chosen yet: a page decides.
           diffViewStyle: "",
-          visibility: wanted.visibility ?? "public",
-          isAdmin: wanted.isAdmin ?? false,
-          isRestricted: wanted.isRestricted ?? false,
-          mustChangePassword: wanted.mustChangePassword ?? false,
-          loginName: wanted.loginName ?? "",
-          createdAt: wanted.createdAt ?? ctx.now,
+          visibility: input.visibility ?? "public",
+          isAdmin: input.isAdmin ?? false,
+          isRestricted: input.isRestricted ?? false,
+          mustChangePassword: input.mustChangePassword ?? false,
+          loginName: input.loginName ?? "",
+          createdAt: input.createdAt ?? ctx.now,
           updatedAt: ctx.now,
         })
         .returning(),
       ctx.db.insert(emailAddresses).values({
         userId: newId,
-        email: wanted.email,
-        lowerEmail: wanted.email.toLowerCase(),
+        email: input.email,
+        lowerEmail: input.email.toLowerCase(),
         isActivated: true,
         isPrimary: true,
       }),
       // A new account replaces a redirect from a former account name.
       ctx.db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
-      record(ctx, { type: "user.created", ownerId: newId, name: wanted.name }),
+      record(ctx, { type: "user.created", ownerId: newId, name: input.name }),
       recordAudit(ctx, {
         kind: "user.created",
         ownerId: newId,
-        details: { isAdmin: wanted.isAdmin ?? false },
+        details: { isAdmin: input.isAdmin ?? false },
       }),
       ...mail,
     ]);
     return only(created);
   } catch (error) {
-    throw translateViolation(error, wanted);
+    throw translateViolation(error, input);
   }
 }
 

@@ -63,11 +63,11 @@ export interface UserEdit extends Partial<Columns> {
  * address or another user's, as existing clients expect; `invalid` for a website that is not an
  * HTTP URL.
  */
-export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<User> {
+export async function editUser(ctx: Ctx, user: User, input: UserEdit): Promise<User> {
   const edited = await editUserWhile(
     ctx,
     user,
-    wanted,
+    input,
     isCredentialCurrent(currentCredential(ctx.actor)),
   );
   if (!edited) throw credentialEnded();
@@ -85,13 +85,13 @@ export async function editUser(ctx: Ctx, user: User, wanted: UserEdit): Promise<
 export async function editUserWhile(
   ctx: Ctx,
   user: User,
-  wanted: UserEdit,
+  input: UserEdit,
   isCredentialValid: SQL,
 ): Promise<User | undefined> {
-  checkEdit(ctx, wanted);
+  checkEdit(ctx, input);
   // SECURITY: a password always counts as changed, so that the event does not reveal whether it was
   // the same.
-  const edit = differing({ ...user, password: undefined }, wanted);
+  const edit = differing({ ...user, password: undefined }, input);
   if (Object.keys(edit).length === 0) return user;
   const { email, password, ...columns } = edit;
   const passwordHash = password === undefined ? undefined : await hashPassword(password);

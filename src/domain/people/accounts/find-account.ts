@@ -54,7 +54,7 @@ export const selectAccountNamed = (db: Database, caller: CallerArgument, name: s
 /**
  * Selects the account that has a name and the one that formerly had it, for `chooseAccountRow`.
  *
- * SECURITY: both in one query. A second query for a name that no account has would tell, by its
+ * SECURITY: both in one query. A second query for a name that no account has would reveal, by its
  * time, which names hidden accounts have.
  */
 export const selectAccountsOfName = (db: Database, caller: CallerArgument, name: string) =>

@@ -18,20 +18,20 @@ export async function findByAddresses(
   ctx: Ctx,
   addresses: readonly string[],
 ): Promise<Map<string, User>> {
-  const rows = await ownersOf(ctx.db, { wanted: toWanted(ctx, addresses) });
+  const rows = await ownersOf(ctx.db, { query: toAddressQuery(ctx, addresses) });
   return new Map(rows.map(({ user, address }) => [address, user]));
 }
 
-const ownersOf = prepare((db, { wanted }: Params<{ wanted: WantedAddresses }>) => {
-  const owners = selectOwners(db, wanted);
+const ownersOf = prepare((db, { query }: Params<{ query: AddressQuery }>) => {
+  const owners = selectOwners(db, query);
   return db
     .select({ user: columnsOf(users, "u"), address: owners.address })
     .from(owners)
     .innerJoin(users, eq(users.id, owners.userId));
 });
 
-/** Addresses whose owners a caller wants to know, as an argument of a query. */
-export interface WantedAddresses {
+/** Addresses whose owners are searched, as an argument of a query. */
+export interface AddressQuery {
   readonly principal: Principal;
   /** The id of the caller, whose hidden addresses match. */
   readonly userId: number | undefined;
@@ -41,19 +41,19 @@ export interface WantedAddresses {
   readonly others: readonly string[];
 }
 
-export function toWanted(
+export function toAddressQuery(
   { config, publicUrl, actor }: Ctx,
   addresses: readonly string[],
-): WantedAddresses {
-  const wanted = [...new Set(addresses.map((address) => address.toLowerCase()))];
+): AddressQuery {
+  const lowered = [...new Set(addresses.map((address) => address.toLowerCase()))];
   const domain = `@${noReplyDomain(config, publicUrl)}`;
-  const named = wanted.filter((address) => address.endsWith(domain));
+  const named = lowered.filter((address) => address.endsWith(domain));
   return {
     principal: principalOf(actor),
     userId: actor.user?.id,
     domain,
     names: named.map((address) => address.slice(0, -domain.length)),
-    others: wanted.filter((address) => !address.endsWith(domain)),
+    others: lowered.filter((address) => !address.endsWith(domain)),
   };
 }
 
@@ -68,7 +68,7 @@ export function toWanted(
  */
 export function selectOwners(
   db: Database,
-  { principal, userId, domain, names, others }: Params<WantedAddresses>,
+  { principal, userId, domain, names, others }: Params<AddressQuery>,
 ) {
   const isOwn = userId && eq(users.id, userId);
   // The plus keeps SQLite from using the index on `kind`, which would scan all users.

@@ -13,7 +13,7 @@ import type { Ctx } from "../../../context.ts";
 import { allOf, anyOf, columnsOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { follows, users, type User } from "../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { isAccountNamed, wasAccountNamed } from "./find-account.ts";
 
 /** Whose ids form a set of accounts, as an argument of a query. */
@@ -131,10 +131,9 @@ export const selectAccountRows = (db: Database, isListed: SQL, { size, offset }:
     .offset(offset);
 
 /** The list of the rows of `selectAccountPage`. */
-export const toAccountList = ([rows, [counted]]: readonly [
-  readonly { user: User }[],
-  readonly { total: number }[],
-]): Listed<User> => ({ items: rows.map(({ user }) => user), total: counted?.total ?? 0 });
+export const toAccountList = (
+  page: readonly [readonly { user: User }[], readonly { total: number }[]],
+): Listed<User> => toListedPage(page, ({ user }) => user);
 
 /** An account that may be followed: by its id, or by its name or a former one. */
 type Followed = { readonly id: number } | { readonly name: string };

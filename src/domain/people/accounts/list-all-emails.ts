@@ -3,8 +3,9 @@ import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { anyOf, columnsOf, quotePhrase } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
+import { emailAddressesSearch, usersSearch } from "../../../db/search-indexes.ts";
 import { emailAddresses, users, type EmailAddress } from "../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** Maximum index matches considered, which bounds the cost of a common word. */
 const MATCH_MAX = 1000;
@@ -31,16 +32,13 @@ export async function listAllEmails(
   // The full-text index ignores a text after its first NUL, and no address has one.
   if (lower.includes("\0")) return { items: [], total: 0 };
   const search = toSearch(lower);
-  const [rows, [counted]] = await db.batch([
-    addressesFound(db, { search, size, offset }),
-    addressCount(db, { search }),
-  ]);
-  return { items: rows, total: counted?.total ?? 0 };
+  return toListedPage(
+    await db.batch([addressesFound(db, { search, size, offset }), addressCount(db, { search })]),
+  );
 }
 
 /**
- * What addresses are searched by: an interval that they are in, or phrases of the full-text
- * indexes.
+ * A search for addresses: by an interval that they are in, or by phrases of the full-text indexes.
  */
 type Search =
   | { readonly from: string; readonly to: string }
@@ -63,17 +61,17 @@ function isFound({ search }: Params<Found>): SQL {
   }
   return anyOf(
     sql`${emailAddresses.id} in (
-      select rowid
-      from email_addresses_search
-      where email_addresses_search match ${search.ofAddress}
-      order by rowid desc
+      select ${emailAddressesSearch.rowid}
+      from ${emailAddressesSearch}
+      where ${emailAddressesSearch} match ${search.ofAddress}
+      order by ${emailAddressesSearch.rowid} desc
       limit ${MATCH_MAX}
     )`,
     sql`${emailAddresses.userId} in (
-      select rowid
-      from users_search
-      where users_search match ${search.ofAccount}
-      order by rowid desc
+      select ${usersSearch.rowid}
+      from ${usersSearch}
+      where ${usersSearch} match ${search.ofAccount}
+      order by ${usersSearch.rowid} desc
       limit ${MATCH_MAX}
     )`,
   );

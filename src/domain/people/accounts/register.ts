@@ -4,6 +4,7 @@ import { hashPassword } from "../../../auth/password.ts";
 import { hashSecret, makeSecret } from "../../../auth/secret.ts";
 import type { Config } from "../../../config.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { emailAddresses, registrations, users, type User } from "../../../db/schema/index.ts";
 import { forbidden, invalid } from "../../../lib/failure.ts";
 import { isMailOn, queueMail } from "../mail/queue-mail.ts";
@@ -14,7 +15,7 @@ import { checkEmail } from "./email-address.ts";
 /** How long a mailed link is valid, in milliseconds. */
 const LIFE_MS = 24 * 60 * 60 * 1000;
 
-/** What a person who registers enters. */
+/** The input of the registration form. */
 export interface Registration {
   name: string;
   email: string;
@@ -30,7 +31,7 @@ export const isRegistrationOn = (config: Config): boolean =>
  * no address is taken by somebody who does not read the mail.
  *
  * SECURITY: an address that has an account gets another mail, and the answer is the same: it does
- * not tell who has one.
+ * not reveal who has one.
  *
  * @throws Failure `invalid` and `malformed` as `createUser` does for a name, which everybody may
  * see, and for values that break their rule; `forbidden` where nobody may register.
@@ -41,13 +42,13 @@ export async function register(ctx: Ctx, { name, email, password }: Registration
   checkAccountName(name);
   checkEmail(email);
   checkPassword(config, password);
-  const [taken, owned] = await db.batch([
-    db.select({ id: users.id }).from(users).where(eq(users.lowerName, name.toLowerCase())),
-    db
+  const { taken, owned } = await batch(db, {
+    taken: db.select({ id: users.id }).from(users).where(eq(users.lowerName, name.toLowerCase())),
+    owned: db
       .select({ userId: emailAddresses.userId })
       .from(emailAddresses)
       .where(eq(emailAddresses.lowerEmail, email.toLowerCase())),
-  ]);
+  });
   if (taken.length > 0) throw invalid(`user already exists [name: ${name}]`);
 
   const passwordHash = await hashPassword(password);

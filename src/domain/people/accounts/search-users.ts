@@ -1,4 +1,5 @@
 import { eq, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import { seesPublicOnly, type Actor } from "../../../auth/actor.ts";
@@ -7,6 +8,7 @@ import type { Ctx } from "../../../context.ts";
 import { allOf, anyOf, type Database, quotePhrase } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
+import { usersSearch } from "../../../db/search-indexes.ts";
 import { users, type User } from "../../../db/schema/index.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { selectAccountPage, selectAccountRows, toAccountList } from "./list-accounts.ts";
@@ -87,13 +89,13 @@ function byText(
   { phrase, inOwnAddress }: Params<{ phrase: string; inOwnAddress: string }>,
   { principal, userId }: Params<Found>,
 ): SQL {
-  const isThis = userId ? sql`rowid = ${userId}` : sql`1`;
+  const isThis = userId ? eq(usersSearch.rowid, userId) : sql`1`;
   return anyOf(
     sql`${users.id} in (
-      select rowid
-      from users_search
-      where users_search match ${phrase} and ${isThis}
-      order by rowid desc
+      select ${usersSearch.rowid}
+      from ${usersSearch}
+      where ${usersSearch} match ${phrase} and ${isThis}
+      order by ${usersSearch.rowid} desc
       limit ${MATCH_MAX}
     )`,
     hasOwnAddress(principal, inOwnAddress),
@@ -117,10 +119,12 @@ function hasOwnAddress({ userId, isPublicOnly }: Params<Principal>, text: SQL): 
   return sql`(${users.id} = ${userId} and instr(lower(${users.email}), ${text}))`;
 }
 
+const found = alias(users, "found");
+
 const byPrefix = ({ from, to }: Params<{ from: string; to: string }>): SQL => sql`${users.id} in (
-  select id
-  from ${users}
-  where lower_name >= ${from} and lower_name < ${to}
+  select ${found.id}
+  from ${users} ${found}
+  where ${found.lowerName} >= ${from} and ${found.lowerName} < ${to}
   limit ${MATCH_MAX}
 )`;
 

@@ -14,7 +14,7 @@ export interface AuditCursor {
   readonly size: number;
 }
 
-/** What the listed entries have in common; undefined is anything. */
+/** The filter of a list of entries; undefined matches anything. */
 export interface AuditFilter {
   readonly kind?: AuditKind | undefined;
   /** The name of the actor, now or at that time. */
@@ -46,12 +46,12 @@ export async function listAudit(
   filter: AuditFilter,
   cursor: AuditCursor,
 ): Promise<AuditSlice> {
-  const wanted = await resolveNames(ctx, filter);
-  return toSlice(cursor, await ctx.db.batch(allEntries(ctx.db, ...toPage(wanted, cursor))));
+  const resolved = await resolveNames(ctx, filter);
+  return toSlice(cursor, await ctx.db.batch(allEntries(ctx.db, ...toPage(resolved, cursor))));
 }
 
 const allEntries = prepareAll((db, p: Params<AuditPage>, order: AuditOrder) => {
-  const { isActor, isOwner, isKind } = conditionsOf(p.wanted);
+  const { isActor, isOwner, isKind } = conditionsOf(p.resolved);
   // The one that leaves the fewest entries to examine.
   const narrowest = isActor ?? isOwner ?? isKind ?? sql`1`;
   return selectEntries(db, [narrowest], sql`1`, p, order);
@@ -80,8 +80,8 @@ const entriesOfOrganization = prepareAll(
  * Lists what happened to the caller's account, what the caller did, and what concerned them
  * elsewhere.
  *
- * SECURITY: where others were when they acted is for administrators to know. Whoever tried to sign
- * in to the account has no name, only an address.
+ * SECURITY: where others were when they acted is for administrators to know. A user who tried to
+ * sign in to the account has no name, only an address.
  */
 export async function listOwnAudit(
   ctx: Ctx,
@@ -114,18 +114,18 @@ interface AuditOrder {
   readonly order: AuditCursor["order"];
 }
 
-/** What a list has and where it starts, as arguments of its queries. */
+/** The filter of a list and where its page starts, as arguments of its queries. */
 interface AuditPage {
-  readonly wanted: Wanted;
+  readonly resolved: ResolvedFilter;
   readonly from: number;
   readonly size: number;
 }
 
 const toPage = (
-  wanted: Wanted,
+  resolved: ResolvedFilter,
   { after, order, size }: AuditCursor,
 ): [page: AuditPage, order: AuditOrder] => [
-  { wanted, from: after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER), size },
+  { resolved, from: after ?? (order === "asc" ? 0 : Number.MAX_SAFE_INTEGER), size },
   { order },
 ];
 
@@ -144,13 +144,13 @@ function selectEntries(
   db: Database,
   isIn: readonly SQL[],
   isAddressShown: SQL,
-  { wanted, from, size }: Params<AuditPage>,
+  { resolved, from, size }: Params<AuditPage>,
   { order }: AuditOrder,
 ) {
   const { id } = auditEvents;
-  const { isKind, isActor, isOwner } = conditionsOf(wanted);
+  const { isKind, isActor, isOwner } = conditionsOf(resolved);
   const direction = order === "asc" ? asc : desc;
-  const isBeyond = allOf(order === "asc" ? gt(id, from) : lt(id, from), ...boundsOf(db, wanted));
+  const isBeyond = allOf(order === "asc" ? gt(id, from) : lt(id, from), ...boundsOf(db, resolved));
   const parts = isIn.map(
     (condition) => sql`
       select id
@@ -176,7 +176,7 @@ function selectEntries(
       })
       .from(auditEvents)
       .innerJoin(examined, sql`looked.id = ${id}`)
-      .where(allOf(isKind, isActor, isOwner, isBetween(wanted)))
+      .where(allOf(isKind, isActor, isOwner, isBetween(resolved)))
       .orderBy(direction(id))
       .limit(size),
     db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(examined),
@@ -199,25 +199,25 @@ function toSlice(
 }
 
 /** An account of a filter: its id, or null if none has the name now, and the name in lower case. */
-interface WantedAccount {
+interface ResolvedAccount {
   readonly id: number | null;
   readonly lowerName: string;
 }
 
 /** A filter as an argument of a query. */
-type Wanted = Pick<AuditFilter, "kind" | "since" | "before"> & {
-  readonly actor: WantedAccount | undefined;
-  readonly owner: WantedAccount | undefined;
+type ResolvedFilter = Pick<AuditFilter, "kind" | "since" | "before"> & {
+  readonly actor: ResolvedAccount | undefined;
+  readonly owner: ResolvedAccount | undefined;
 };
 
 async function resolveNames(
   { db }: Ctx,
   { kind, since, before, ...accounts }: AuditFilter,
-): Promise<Wanted> {
+): Promise<ResolvedFilter> {
   const [actor, owner] = [accounts.actor?.toLowerCase(), accounts.owner?.toLowerCase()];
   const names = [actor, owner].filter((name) => name !== undefined);
   const found = names.length === 0 ? [] : await idsOfNames(db, { names });
-  const resolve = (lower: string | undefined): WantedAccount | undefined => {
+  const resolve = (lower: string | undefined): ResolvedAccount | undefined => {
     if (lower === undefined) return undefined;
     const account = found.find(({ lowerName }) => lowerName === lower);
     return { id: account?.id ?? null, lowerName: lower };
@@ -233,11 +233,11 @@ const idsOfNames = prepare((db, p: Params<{ names: readonly string[] }>) =>
 );
 
 /** The conditions of a filter. */
-function conditionsOf({ kind, actor, owner }: Params<Wanted>) {
+function conditionsOf({ kind, actor, owner }: Params<ResolvedFilter>) {
   const isAccount = (
     idColumn: Column,
     nameColumn: Column,
-    account: Params<WantedAccount> | undefined,
+    account: Params<ResolvedAccount> | undefined,
   ) =>
     account &&
     sql`(
@@ -251,14 +251,14 @@ function conditionsOf({ kind, actor, owner }: Params<Wanted>) {
   };
 }
 
-const isBetween = ({ since, before }: Params<Wanted>): SQL =>
+const isBetween = ({ since, before }: Params<ResolvedFilter>): SQL =>
   allOf(
     since === undefined ? undefined : gte(auditEvents.createdAt, since),
     before === undefined ? undefined : lt(auditEvents.createdAt, before),
   );
 
 /** The ids between which the entries of a time are, so that a list begins there. */
-function boundsOf(db: Database, { since, before }: Params<Wanted>): SQL[] {
+function boundsOf(db: Database, { since, before }: Params<ResolvedFilter>): SQL[] {
   const { id, createdAt } = auditEvents;
   const margin = sql.raw(String(REQUEST_MS_MAX));
   const end = Number.MAX_SAFE_INTEGER;

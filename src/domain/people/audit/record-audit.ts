@@ -35,7 +35,7 @@ type EntryOf<K extends AuditKind> = {
 type OrSql<T> = { [K in keyof T]: T[K] extends number ? Id : T[K] };
 
 /**
- * What an entry of the audit log says. A new kind is one line in a file of
+ * An entry of the audit log. A new kind is one line in a file of
  * `src/shapes/audit/details`.
  */
 export type AuditEntry = { [K in AuditKind]: EntryOf<K> }[AuditKind];

@@ -1,6 +1,7 @@
 import { and, eq, gt, isNull, ne, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { avatarImages, repositories, type User, users } from "../../../db/schema/index.ts";
@@ -10,7 +11,7 @@ import { formatHex } from "../../../lib/hex.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { type Image, readImage } from "./read-image.ts";
 
-/** What has an avatar: a user, an organization, or a repository. */
+/** The owner of an avatar: a user, an organization, or a repository. */
 export type AvatarOwner =
   | { readonly kind: "account"; readonly account: User }
   | { readonly kind: "repository"; readonly repo: RepositoryContext };
@@ -99,20 +100,20 @@ async function referTo(
       where ${isUploaded}
     )
   )`;
-  const [, , , after] = await db.batch([
-    ...changeStatements(ctx, owner, hash, isAvailable),
+  const { stored } = await batch(db, {
+    change: changeStatements(ctx, owner, hash, isAvailable),
     // Not if the owner was deleted meanwhile. Of two concurrent uploads of one image, the first is
     // used, and a job deletes the other.
-    db
+    image: db
       .update(avatarImages)
       .set({ expiresAt: null })
       .where(allOf(isUploaded, hasAvatar(owner, hash), sql`not ${isStored(hash)}`)),
-    db
+    stored: db
       .select({ hash: avatarImages.hash })
       .from(avatarImages)
       .where(and(eq(avatarImages.hash, hash), isInUse)),
-  ]);
-  return after.length > 0;
+  });
+  return stored.length > 0;
 }
 
 function hasAvatar(owner: AvatarOwner, hash: string): SQL {

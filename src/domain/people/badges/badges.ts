@@ -7,7 +7,7 @@ import { badges, type Badge } from "../../../db/schema/index.ts";
 import { invalid, invalidField, notFound } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** The input for a new badge. */
 interface NewBadge {
@@ -18,8 +18,7 @@ interface NewBadge {
 
 /** Lists the badges that users may be given, by slug. */
 export async function listBadges({ db }: Ctx, { size, offset }: Slice): Promise<Listed<Badge>> {
-  const [items, [counted]] = await db.batch([allBadges(db, { size, offset }), badgeCount(db, {})]);
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(await db.batch([allBadges(db, { size, offset }), badgeCount(db, {})]));
 }
 
 const allBadges = prepare((db, p: Params<Slice>) =>
@@ -38,20 +37,20 @@ const badgeCount = prepare((db) =>
  *
  * @throws Failure `invalid` for a slug that is taken, and for an image without an HTTP URL.
  */
-export async function createBadge(ctx: Ctx, wanted: NewBadge): Promise<Badge> {
+export async function createBadge(ctx: Ctx, input: NewBadge): Promise<Badge> {
   // SECURITY: pages show it as an image: only http(s) is allowed, never e.g. `javascript:`.
-  if (wanted.imageUrl !== "" && !/^https?:\/\//i.test(wanted.imageUrl)) {
+  if (input.imageUrl !== "" && !/^https?:\/\//i.test(input.imageUrl)) {
     throw invalidField("image_url", "must be a URL with http or https");
   }
   try {
     const [created] = await ctx.db.batch([
-      ctx.db.insert(badges).values(wanted).returning(),
-      recordAudit(ctx, { kind: "badge.created", ownerId: 0, target: wanted.slug }),
+      ctx.db.insert(badges).values(input).returning(),
+      recordAudit(ctx, { kind: "badge.created", ownerId: 0, target: input.slug }),
     ]);
     return only(created);
   } catch (error) {
     if (!isViolation(error, "UNIQUE", "badges.slug")) throw error;
-    throw invalid(`badge already exists [slug: ${wanted.slug}]`);
+    throw invalid(`badge already exists [slug: ${input.slug}]`);
   }
 }
 

@@ -7,7 +7,7 @@ import { badges, userBadges, type Badge, type User } from "../../../db/schema/in
 import { recordIfChanged } from "../../../events/record.ts";
 import { invalid } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** Badges in one request. */
 export const SLUGS_MAX = 50;
@@ -18,11 +18,12 @@ export async function listUserBadges(
   { id }: User,
   { size, offset }: Slice,
 ): Promise<Listed<Badge>> {
-  const [items, [counted]] = await db.batch([
-    badgesOfUser(db, { userId: id, size, offset }),
-    badgeCountOfUser(db, { userId: id }),
-  ]);
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(
+    await db.batch([
+      badgesOfUser(db, { userId: id, size, offset }),
+      badgeCountOfUser(db, { userId: id }),
+    ]),
+  );
 }
 
 interface OfUser {

@@ -1,11 +1,14 @@
-import { and, asc, count, eq, or, sql, type SQL } from "drizzle-orm";
+import { and, asc, type Column, count, eq, or, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { emailAddresses, gpgKeys, type GpgKey, type User } from "../../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../../events/record.ts";
 import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
+import { only } from "../../../lib/only.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { normalizeGpgId } from "./fingerprint.ts";
@@ -30,12 +33,12 @@ export async function listGpgKeys(
   { size, offset }: Slice,
 ): Promise<Listed<GpgKeyEntry>> {
   const ofUser = { userId: user.id };
-  const [rows, emails, [counted]] = await ctx.db.batch([
-    keysOfPage(ctx.db, { ...ofUser, size, offset }),
-    selectConfirmedEmails(ctx.db, ofUser),
-    keyCount(ctx.db, ofUser),
-  ]);
-  return { items: toEntries(rows, emails), total: counted?.total ?? 0 };
+  const { keys, emails, counted } = await batch(ctx.db, {
+    keys: keysOfPage(ctx.db, { ...ofUser, size, offset }),
+    emails: selectConfirmedEmails(ctx.db, ofUser),
+    counted: keyCount(ctx.db, ofUser),
+  });
+  return { items: toEntries(keys, emails), total: only(counted).total };
 }
 
 interface OfUser {
@@ -82,18 +85,18 @@ const selectConfirmedEmails = prepare((db, p: Params<OfUser>) =>
 export const findGpgKey = (ctx: Ctx, user: User, id: number): Promise<GpgKeyEntry> =>
   findEntry(ctx, user, { id });
 
-/** What names a key of a user: its row, its id, or the id of the key or of one of its subkeys. */
+/** A name for a key of a user: its row, its id, or the id of the key or of one of its subkeys. */
 type KeyName =
   | { readonly id: number }
   | { readonly keyId: string }
   | { readonly keyOrSubkeyId: string };
 
 async function findEntry(ctx: Ctx, user: User, name: KeyName): Promise<GpgKeyEntry> {
-  const [rows, emails] = await ctx.db.batch([
-    keyWithSubkeys(ctx.db, { userId: user.id, name }),
-    selectConfirmedEmails(ctx.db, { userId: user.id }),
-  ]);
-  const [entry] = toEntries(rows, emails);
+  const { keys, emails } = await batch(ctx.db, {
+    keys: keyWithSubkeys(ctx.db, { userId: user.id, name }),
+    emails: selectConfirmedEmails(ctx.db, { userId: user.id }),
+  });
+  const [entry] = toEntries(keys, emails);
   if (!entry) throw notFound();
   return entry;
 }
@@ -108,14 +111,16 @@ const keyWithSubkeys = prepare((db, p: Params<OfUser & { name: KeyName }>) => {
   return db.select().from(gpgKeys).where(isOfKey).orderBy(asc(gpgKeys.id));
 });
 
+const named = alias(gpgKeys, "named");
+
 function isNamed(userId: SQL, name: Params<KeyName>): SQL {
   if ("id" in name) return eq(gpgKeys.id, name.id);
   if ("keyId" in name) return eq(gpgKeys.keyId, name.keyId);
   return sql`${gpgKeys.keyId} = coalesce(
     (
-      select nullif(k.primary_key_id, '')
-      from gpg_keys k
-      where k.user_id = ${userId} and k.key_id = ${name.keyOrSubkeyId}
+      select nullif(${named.primaryKeyId}, '')
+      from ${gpgKeys} ${named}
+      where ${named.userId} = ${userId} and ${named.keyId} = ${name.keyOrSubkeyId}
     ),
     ${name.keyOrSubkeyId}
   )`;
@@ -190,9 +195,11 @@ const IN_USE = "a key with the same id is already in use";
 
 type Named = Pick<GpgKey, "keyId">;
 
+const others = alias(gpgKeys, "others");
+
 /** The condition that another account is trusted with one of the keys. */
 const isTrustedElsewhere = (user: User, keys: readonly Named[]): SQL =>
-  isElsewhere(user, keys, isTrusted(sql`others`));
+  isElsewhere(user, keys, isTrusted(others));
 
 /**
  * The condition that another account has proven possession of one of the keys.
@@ -201,34 +208,38 @@ const isTrustedElsewhere = (user: User, keys: readonly Named[]): SQL =>
  * before its owner did, but can't have made a signature.
  */
 const isProvenElsewhere = (user: User, keys: readonly Named[]): SQL =>
-  isElsewhere(user, keys, sql`others.is_proven`);
+  isElsewhere(user, keys, sql`${others.isProven}`);
 
 function isElsewhere(user: User, keys: readonly Named[], condition: SQL): SQL {
   const list = JSON.stringify(keys.map(({ keyId }) => keyId));
   return sql`exists (
     select 1
-    from gpg_keys others
-    where others.key_id in (select value from json_each(${list}))
-      and others.user_id <> ${user.id}
+    from ${gpgKeys} ${others}
+    where ${others.keyId} in (select value from json_each(${list}))
+      and ${others.userId} <> ${user.id}
       and ${condition}
   )`;
 }
 
+const whole = alias(gpgKeys, "whole");
+
+type TrustColumns = Readonly<Record<"isProven" | "userId" | "keyId" | "primaryKeyId", Column>>;
+
 /**
- * The condition that a row of `gpg_keys` is trusted to be its account's: proven, or with a
- * confirmed email address.
+ * The condition that a row of `gpg_keys`, by this name or as an alias, is trusted to be its
+ * account's: proven, or with a confirmed email address.
  */
-export const isTrusted = (keys: SQL): SQL => sql`(
-  ${keys}.is_proven
+export const isTrusted = (keys: TrustColumns): SQL => sql`(
+  ${keys.isProven}
   or exists (
     select 1
-    from gpg_keys whole
-    join json_each(whole.emails) email
+    from ${gpgKeys} ${whole}
+    join json_each(${whole.emails}) email
     join ${emailAddresses} on ${emailAddresses.lowerEmail} = email.value
-      and ${emailAddresses.userId} = ${keys}.user_id
+      and ${emailAddresses.userId} = ${keys.userId}
       and ${emailAddresses.isActivated}
-    where whole.user_id = ${keys}.user_id
-      and whole.key_id in (${keys}.key_id, ${keys}.primary_key_id)
+    where ${whole.userId} = ${keys.userId}
+      and ${whole.keyId} in (${keys.keyId}, ${keys.primaryKeyId})
   )
 )`;
 

@@ -9,7 +9,7 @@ import {
   type User,
 } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** Restricts a list of keys. */
 export interface KeyFilter {
@@ -56,11 +56,9 @@ async function listKeys(
   { size, offset }: Slice,
 ): Promise<Listed<PublicKey>> {
   const listed = { ...owner, id, fingerprint: fingerprint === "" ? undefined : fingerprint };
-  const [items, [counted]] = await ctx.db.batch([
-    keysListed(ctx.db, { ...listed, size, offset }),
-    keyCount(ctx.db, listed),
-  ]);
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(
+    await ctx.db.batch([keysListed(ctx.db, { ...listed, size, offset }), keyCount(ctx.db, listed)]),
+  );
 }
 
 /** Whose keys are listed: one of the two. */

@@ -23,8 +23,8 @@ export const addDeployKey = (
   ctx: Ctx,
   user: User,
   repo: Repository,
-  wanted: { title: string; key: string; isReadOnly: boolean },
-) => addKey(ctx, { ...wanted, user, repo });
+  input: { title: string; key: string; isReadOnly: boolean },
+) => addKey(ctx, { ...input, user, repo });
 
 interface NewKey {
   user: User;
@@ -40,9 +40,9 @@ interface NewKey {
  *
  * @throws Failure `invalid` for a key that is not accepted, and for a key or title that is in use.
  */
-async function addKey(ctx: Ctx, wanted: NewKey): Promise<PublicKey> {
-  const { user, repo, title, isReadOnly } = wanted;
-  const { normalised, fingerprint } = parse(wanted.key);
+async function addKey(ctx: Ctx, input: NewKey): Promise<PublicKey> {
+  const { user, repo, title, isReadOnly } = input;
+  const { normalised, fingerprint } = parse(input.key);
   const isUsedOtherwise = repo ? isNull(publicKeys.repoId) : sql`${publicKeys.repoId} is not null`;
   const isFree = sql`not exists (
     select 1

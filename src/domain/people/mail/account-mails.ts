@@ -4,7 +4,7 @@ import { queueMail, type QueuedMail } from "./queue-mail.ts";
 
 type Recipient = Pick<QueuedMail, "userId" | "address"> & { name: string };
 
-/** The statements that tell people of the account that an administrator created for them. */
+/** The statements that notify people of the account that an administrator created for them. */
 export const queueWelcome = (ctx: Ctx, { userId, address, name }: Recipient) =>
   queueMail(ctx, {
     userId,
@@ -19,7 +19,7 @@ ${ctx.publicUrl}/user/forgot_password
   });
 
 /**
- * The statements that tell users how their sign-in changed.
+ * The statements that notify users of changes to their sign-in.
  *
  * SECURITY: to the address that the account had before, so that who took an account over can't keep
  * it from its owner.

@@ -57,7 +57,7 @@ export async function makeMailedCode(
   return { code, statements: [statement] };
 }
 
-/** What a code of a mailed link stands for, while it is valid. */
+/** The purpose of the code of a mailed link, while it is valid. */
 export interface MailedCode {
   codeHash: string;
   user: User;

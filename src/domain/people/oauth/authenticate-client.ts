@@ -1,7 +1,7 @@
 import type { OauthApplication } from "../../../db/schema/index.ts";
 import { hashSecret } from "../../../auth/secret.ts";
 
-/** What a client sends to prove who it is. */
+/** The credentials of a client. */
 export interface ClientCredentials {
   readonly clientId: string;
   /** "" if it sends none. */

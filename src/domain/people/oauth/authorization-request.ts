@@ -32,7 +32,7 @@ export interface Addressed {
   redirectUri: string;
 }
 
-/** What an authorization request asks for. */
+/** A checked authorization request. */
 export interface AuthorizationRequest {
   requested: RequestedScopes;
   codeChallenge: string | null;
@@ -129,7 +129,7 @@ function readChallenge(text: (name: string) => string, isConfidential: boolean):
     if (!isConfidential) throw invalidRequest("PKCE is required for public clients");
     return null;
   }
-  // SECURITY: with the method `plain`, whoever sees the request could exchange its code.
+  // SECURITY: with the method `plain`, anyone who sees the request could exchange its code.
   if (method !== "S256") throw invalidRequest("unsupported code challenge method");
   if (!isChallenge(challenge)) throw invalidRequest("the code challenge is not one of S256");
   return challenge;

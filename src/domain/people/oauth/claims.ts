@@ -25,7 +25,7 @@ type ClaimName = Exclude<(typeof CLAIM_NAMES)[number], "sub">;
 type Claims = Partial<Record<ClaimName, string | number | boolean | string[]>>;
 
 /**
- * What an application learns of a user.
+ * The claims about a user that an application receives.
  *
  * SECURITY: by the scopes of OpenID Connect that the user granted, each for itself.
  *
@@ -75,8 +75,8 @@ async function listGroups(
   { id }: User,
   isPublicOnly: boolean,
 ): Promise<Claims> {
-  const [organizations, ofTeams] = await db.batch(groupNames(db, { userId: id, isPublicOnly }));
-  return { groups: [...organizations, ...ofTeams].map(({ name }) => name) };
+  const names = await db.batch(groupNames(db, { userId: id, isPublicOnly }));
+  return { groups: names.flat().map(({ name }) => name) };
 }
 
 const groupNames = prepareAll((db, p: Params<{ userId: number; isPublicOnly: boolean }>) =>

@@ -24,25 +24,25 @@ export interface WithSecret {
 export async function createApplication(
   ctx: Ctx,
   user: User,
-  wanted: NewApplication,
+  input: NewApplication,
 ): Promise<WithSecret> {
   const secret = makeClientSecret();
   const [created] = await ctx.db.batch([
     ctx.db
       .insert(oauthApplications)
       .values({
-        ...wanted,
+        ...input,
         ownerId: user.id,
         clientId: crypto.randomUUID(),
         secretHash: await hashSecret(secret),
         createdAt: ctx.now,
       })
       .returning(),
-    record(ctx, { type: "oauth_application.created", ownerId: user.id, name: wanted.name }),
+    record(ctx, { type: "oauth_application.created", ownerId: user.id, name: input.name }),
     recordAudit(ctx, {
       kind: "oauth_application.created",
       ownerId: user.id,
-      target: wanted.name,
+      target: input.name,
     }),
   ]);
   return { application: only(created), secret };

@@ -1,6 +1,7 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import {
@@ -28,23 +29,23 @@ export async function findClient(
 }
 
 /**
- * Finds the application of a client id, and the grant that a condition on `oauth_grants` matches,
- * whoever's it is: the caller compares the two.
+ * Finds the application of a client id, and the grant that a condition on `oauth_grants` matches.
+ * The grant may be one of another application: the caller compares the two.
  */
 export async function findClientAndGrant(
   ctx: Pick<Ctx, "db">,
   clientId: string,
   isGrant: SQL,
 ): Promise<{ application: OauthApplication | undefined; entry: GrantEntry | undefined }> {
-  const [[application], [entry]] = await ctx.db.batch([
-    selectClient(ctx.db, { clientId }),
-    ctx.db
+  const { applications, grants } = await batch(ctx.db, {
+    applications: selectClient(ctx.db, { clientId }),
+    grants: ctx.db
       .select({ grant: columnsOf(oauthGrants, "g"), user: columnsOf(users, "u") })
       .from(oauthGrants)
       .innerJoin(users, eq(users.id, oauthGrants.userId))
       .where(isGrant),
-  ]);
-  return { application, entry };
+  });
+  return { application: applications[0], entry: grants[0] };
 }
 
 const selectClient = prepare((db, p: Params<{ clientId: string }>) =>

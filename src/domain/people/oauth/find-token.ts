@@ -23,7 +23,7 @@ export interface GrantToken {
   grant: OauthGrant;
   application: OauthApplication;
   user: User;
-  /** What it may do; of an access token, perhaps less than its grant. */
+  /** The scopes of the token; an access token may have fewer than its grant. */
   scopes: Scopes;
   createdAt: number;
   expiresAt: number;

@@ -5,7 +5,7 @@ import { ACCESS_LIFE_MS } from "./grant-secrets.ts";
 import { scopesOf } from "./requested-scopes.ts";
 import { findSigningKey, SIGNING_ALGORITHM } from "./signing-keys.ts";
 
-/** What an ID token says of an authorization. */
+/** The authorization that an ID token describes. */
 interface IdTokenSubject {
   grant: OauthGrant;
   user: User;

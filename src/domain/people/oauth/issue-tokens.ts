@@ -8,12 +8,12 @@ import { accessTokens, type OauthApplication, type OauthGrant } from "../../../d
 import { ACCESS_LIFE_MS } from "./grant-secrets.ts";
 import { formatScope, type RequestedScopes } from "./requested-scopes.ts";
 
-/** What the token endpoint answers. */
+/** The answer of the token endpoint. */
 export interface IssuedTokens {
   accessToken: string;
   expiresInSeconds: number;
   refreshToken: string;
-  /** What the access token may do, as names with spaces between. */
+  /** The scopes of the access token, as names with spaces between. */
   scope: string;
   /** Present where the grant includes `openid`. */
   idToken: string | undefined;

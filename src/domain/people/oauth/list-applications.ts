@@ -3,7 +3,7 @@ import { count, desc, eq } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { oauthApplications, type OauthApplication, type User } from "../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** Lists the applications that a user registered, newest first. */
 export async function listApplications(
@@ -11,11 +11,12 @@ export async function listApplications(
   user: User,
   { size, offset }: Slice,
 ): Promise<Listed<OauthApplication>> {
-  const [items, [counted]] = await ctx.db.batch([
-    applicationsOfUser(ctx.db, { userId: user.id, size, offset }),
-    applicationCount(ctx.db, { userId: user.id }),
-  ]);
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(
+    await ctx.db.batch([
+      applicationsOfUser(ctx.db, { userId: user.id, size, offset }),
+      applicationCount(ctx.db, { userId: user.id }),
+    ]),
+  );
 }
 
 interface OfUser {

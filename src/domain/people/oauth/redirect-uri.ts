@@ -2,7 +2,7 @@
 export const REDIRECT_URIS_MAX = 50;
 export const REDIRECT_URI_LENGTH_MAX = 2000;
 
-/** What `isRedirectUri` requires, in words that follow a field's name. */
+/** The rule of `isRedirectUri`, in words that follow a field's name. */
 export const REDIRECT_URI_RULE =
   "must be an absolute address without a fragment, with http, https or a scheme of the application's own";
 
@@ -10,7 +10,7 @@ export const REDIRECT_URI_RULE =
  * Schemes by which a browser runs what an address contains, or opens what it finds on its own
  * machine.
  *
- * SECURITY: the address of a redirect comes from whoever registered the application.
+ * SECURITY: the address of a redirect comes from the person who registered the application.
  */
 const FORBIDDEN_SCHEMES = new Set([
   "about:",

@@ -11,11 +11,11 @@ import { OauthError } from "./oauth-error.ts";
 export const IDENTITY_SCOPES = ["openid", "profile", "email", "groups"] as const;
 export type IdentityScope = (typeof IDENTITY_SCOPES)[number];
 
-/** What an application asks for, or was granted. */
+/** The scopes that an application asks for, or was granted. */
 export interface RequestedScopes {
-  /** What its access tokens may do. */
+  /** The scopes of its access tokens. */
   scopes: Scopes;
-  /** What it may know of the user by OpenID Connect. */
+  /** The OpenID Connect scopes, which decide about the claims. */
   identity: readonly IdentityScope[];
 }
 
@@ -37,7 +37,7 @@ const spellOut = (name: string): string =>
  * user reads so before they grant it. A request that names scopes of OpenID Connect alone is for a
  * sign-in, and opens nothing.
  *
- * SECURITY: a scope that is not known is refused, never read as more than it says.
+ * SECURITY: a scope that is not known is refused, never read as more than it names.
  *
  * @throws OauthError `invalid_scope`.
  */

@@ -7,9 +7,9 @@ import { parseRefreshToken } from "./grant-secrets.ts";
 import { endGrant } from "./revoke-grants.ts";
 
 /**
- * Ends a token of an application at the application's wish: an access token alone, a refresh token
- * together with its grant, also one that was replaced. A token that the application does not have
- * is left as it is.
+ * Ends a token of an application at the application's request: an access token alone, a refresh
+ * token together with its grant, also one that was replaced. A token that the application does not
+ * have is left as it is.
  *
  * @see RFC 7009 section 2.1
  */

@@ -33,19 +33,19 @@ export interface NewOrganization {
 export async function createOrganization(
   ctx: Ctx,
   creator: User,
-  wanted: NewOrganization,
+  input: NewOrganization,
 ): Promise<User> {
   if (!creator.canCreateOrganization && !creator.isAdmin) {
     throw forbidden("user is not allowed to create organizations");
   }
-  if (ctx.actor.scopes.isPublicOnly && (wanted.visibility ?? "public") !== "public") {
+  if (ctx.actor.scopes.isPublicOnly && (input.visibility ?? "public") !== "public") {
     throw forbidden("token scope is limited to public orgs");
   }
-  checkAccountName(wanted.name);
-  if (wanted.email) checkEmail(wanted.email);
+  checkAccountName(input.name);
+  if (input.email) checkEmail(input.email);
 
   const { db, now } = ctx;
-  const lowerName = wanted.name.toLowerCase();
+  const lowerName = input.name.toLowerCase();
   const newId = sql<number>`(
     select ${users.id} from ${users} where ${users.lowerName} = ${lowerName}
   )`;
@@ -55,27 +55,27 @@ export async function createOrganization(
         .insert(users)
         .values({
           kind: "organization",
-          name: wanted.name,
+          name: input.name,
           lowerName,
-          fullName: wanted.fullName ?? "",
-          email: wanted.email ?? "",
-          description: wanted.description ?? "",
-          website: wanted.website ?? "",
-          location: wanted.location ?? "",
-          visibility: wanted.visibility ?? "public",
-          canRepoAdminChangeTeamAccess: wanted.canRepoAdminChangeTeamAccess ?? false,
+          fullName: input.fullName ?? "",
+          email: input.email ?? "",
+          description: input.description ?? "",
+          website: input.website ?? "",
+          location: input.location ?? "",
+          visibility: input.visibility ?? "public",
+          canRepoAdminChangeTeamAccess: input.canRepoAdminChangeTeamAccess ?? false,
           createdAt: now,
           updatedAt: now,
         })
         .returning(),
       ...createOwnersTeam(db, newId, creator.id, now),
       db.delete(userRedirects).where(eq(userRedirects.lowerName, lowerName)),
-      record(ctx, { type: "organization.created", ownerId: newId, name: wanted.name }),
+      record(ctx, { type: "organization.created", ownerId: newId, name: input.name }),
       recordAudit(ctx, { kind: "organization.created", ownerId: newId }),
     ]);
     return only(created);
   } catch (error) {
     if (!isViolation(error, "UNIQUE", "users.lower_name")) throw error;
-    throw invalid(`user already exists [name: ${wanted.name}]`);
+    throw invalid(`user already exists [name: ${input.name}]`);
   }
 }

@@ -22,17 +22,17 @@ export interface NewTeam extends TeamGrantOptions {
  *
  * @throws Failure `invalid` for an invalid name, a name that is taken, and a team without units.
  */
-export async function createTeam(ctx: Ctx, org: User, wanted: NewTeam): Promise<Team> {
-  const { name } = wanted;
+export async function createTeam(ctx: Ctx, org: User, input: NewTeam): Promise<Team> {
+  const { name } = input;
   checkTeamName(name);
   const row = {
-    ...readGrants(wanted),
+    ...readGrants(input),
     orgId: org.id,
     name,
     lowerName: name.toLowerCase(),
-    description: wanted.description ?? "",
-    includesAllRepositories: wanted.includesAllRepositories ?? false,
-    canCreateOrgRepo: wanted.canCreateOrgRepo ?? false,
+    description: input.description ?? "",
+    includesAllRepositories: input.includesAllRepositories ?? false,
+    canCreateOrgRepo: input.canCreateOrgRepo ?? false,
     createdAt: ctx.now,
   };
   try {
@@ -43,7 +43,7 @@ export async function createTeam(ctx: Ctx, org: User, wanted: NewTeam): Promise<
         kind: "team.created",
         ownerId: org.id,
         target: name,
-        details: { permission: wanted.permission ?? "" },
+        details: { permission: input.permission ?? "" },
       }),
     ]);
     return only(created);

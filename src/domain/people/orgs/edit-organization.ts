@@ -33,10 +33,10 @@ export type OrganizationEdit = Partial<
 export async function editOrganization(
   ctx: Ctx,
   org: User,
-  wanted: OrganizationEdit,
+  input: OrganizationEdit,
 ): Promise<User> {
-  if (wanted.email) checkEmail(wanted.email);
-  const edit = differing(org, wanted);
+  if (input.email) checkEmail(input.email);
+  const edit = differing(org, input);
   if (Object.keys(edit).length === 0) return org;
   if (ctx.actor.scopes.isPublicOnly && (edit.visibility ?? "public") !== "public") {
     throw forbidden("token scope is limited to public orgs");

@@ -19,10 +19,10 @@ import { changeGrants, checkTeamName } from "./team-options.ts";
  *
  * @throws Failure `invalid` as for a new team, and for another name of the team of owners.
  */
-export async function editTeam(ctx: Ctx, team: Team, wanted: Partial<NewTeam>): Promise<Team> {
+export async function editTeam(ctx: Ctx, team: Team, input: Partial<NewTeam>): Promise<Team> {
   const edit = differing(
     team,
-    team.access === ACCESS.owner ? ofOwners(team, wanted) : columnsFrom(team, wanted),
+    team.access === ACCESS.owner ? ofOwners(team, input) : columnsFrom(team, input),
   );
   if (Object.keys(edit).length === 0) return team;
   const losesAccess =
@@ -55,7 +55,7 @@ export async function editTeam(ctx: Ctx, team: Team, wanted: Partial<NewTeam>): 
     if (!row) throw notFound();
     return row;
   } catch (error) {
-    throw asNameTaken(error, orgId, wanted.name ?? team.name);
+    throw asNameTaken(error, orgId, input.name ?? team.name);
   }
 }
 
@@ -72,10 +72,10 @@ type Columns = Partial<
   >
 >;
 
-function columnsFrom(team: Team, wanted: Partial<NewTeam>): Columns {
-  const { name, description, canCreateOrgRepo } = wanted;
+function columnsFrom(team: Team, input: Partial<NewTeam>): Columns {
+  const { name, description, canCreateOrgRepo } = input;
   if (name !== undefined) checkTeamName(name);
-  const { access, units } = changeGrants(team, wanted);
+  const { access, units } = changeGrants(team, input);
   return defined({
     name,
     lowerName: name?.toLowerCase(),
@@ -84,7 +84,7 @@ function columnsFrom(team: Team, wanted: Partial<NewTeam>): Columns {
     units,
     canCreateOrgRepo,
     includesAllRepositories:
-      wanted.permission === undefined ? undefined : wanted.includesAllRepositories,
+      input.permission === undefined ? undefined : input.includesAllRepositories,
   });
 }
 

@@ -12,7 +12,7 @@ import type { Ctx } from "../../../context.ts";
 import { allOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { users, type Repository, type Team, type User } from "../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** A team with its organization. */
 export interface TeamOfOrganization {
@@ -70,8 +70,7 @@ async function list(
   filter: TeamFilter,
   { size, offset }: Slice,
 ): Promise<Listed<TeamOfOrganization>> {
-  const [items, [counted]] = await db.batch(teamPage(db, { ...filter, size, offset }));
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(await db.batch(teamPage(db, { ...filter, size, offset })));
 }
 
 const teamPage = prepareAll((db, p: Params<TeamFilter & Slice>) =>

@@ -4,6 +4,7 @@ import {
 } from "../../../auth/access/teams.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import type { Team } from "../../../db/schema/index.ts";
 import { forbidden, invalid, notApplicable, notFound } from "../../../lib/failure.ts";
@@ -93,8 +94,8 @@ interface Roles {
 async function findChangeable(ctx: Ctx, repo: RepositoryContext, name: string) {
   const { found } = await findByName(ctx, repo, name);
   const isOwner = isAllowed(repo, { mode: "owner" });
-  // Collaborators who administer the repository may change its teams only if the organization says
-  // so.
+  // Collaborators who administer the repository may change its teams only if the organization
+  // allows it.
   if (!isOwner && !repo.owner.canRepoAdminChangeTeamAccess) {
     throw forbidden("user is nor repo admin nor owner");
   }
@@ -105,11 +106,11 @@ async function findChangeable(ctx: Ctx, repo: RepositoryContext, name: string) {
 async function findByName(ctx: Ctx, repo: RepositoryContext, name: string) {
   requireOrganization(repo);
   const { id, ownerId } = repo.row;
-  const [[found], [roles]] = await ctx.db.batch([
-    teamForRepository(ctx.db, { repo: { id, ownerId }, name: name.toLowerCase() }),
-    membershipForRepository(ctx.db, rolesKey(ctx, repo)),
-  ]);
-  return { found, roles };
+  const { teams, roles } = await batch(ctx.db, {
+    teams: teamForRepository(ctx.db, { repo: { id, ownerId }, name: name.toLowerCase() }),
+    roles: membershipForRepository(ctx.db, rolesKey(ctx, repo)),
+  });
+  return { found: teams[0], roles: roles[0] };
 }
 
 const teamForRepository = prepare(

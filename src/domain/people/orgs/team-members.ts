@@ -16,6 +16,7 @@ import { deleteLostAssignments } from "../../../auth/access/lost-assignments.ts"
 import { deleteLostWatches, insertWatchesOfMember } from "../../../auth/access/team-changes.ts";
 import { isInTeam } from "../../../auth/access/teams.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import type { Team, User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
@@ -101,23 +102,23 @@ const LAST_OWNER = "the last owner of an organization can't be removed";
  * @throws Failure `forbidden` for the last owner.
  */
 export async function removeMember(ctx: Ctx, org: User, user: User): Promise<void> {
-  const [, removed] = await ctx.db.batch([
-    deleteTeamMemberships(ctx.db, org.id, user.id),
-    deleteMemberWithoutTeam(ctx.db, org.id, user.id),
-    recordIfChanged(ctx, {
+  const { removed } = await batch(ctx.db, {
+    teams: deleteTeamMemberships(ctx.db, org.id, user.id),
+    removed: deleteMemberWithoutTeam(ctx.db, org.id, user.id),
+    event: recordIfChanged(ctx, {
       type: "organization.member_removed",
       ownerId: org.id,
       userId: user.id,
       teamId: null,
     }),
-    recordAuditIfChanged(ctx, {
+    audit: recordAuditIfChanged(ctx, {
       kind: "organization.member_removed",
       ownerId: org.id,
       userId: user.id,
     }),
-    deleteLostWatches(ctx.db, { orgId: org.id, userIds: sql`(${user.id})` }),
-    deleteLostAssignments(ctx.db, { ownerId: org.id, userIds: sql`(${user.id})` }),
-  ]);
+    watches: deleteLostWatches(ctx.db, { orgId: org.id, userIds: sql`(${user.id})` }),
+    assignments: deleteLostAssignments(ctx.db, { ownerId: org.id, userIds: sql`(${user.id})` }),
+  });
   if (removed.length > 0) return;
   const [remaining] = await selectMember(ctx.db, org.id, user.id);
   if (remaining) throw forbidden(LAST_OWNER);

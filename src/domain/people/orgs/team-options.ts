@@ -4,7 +4,7 @@ import { invalid, invalidField } from "../../../lib/failure.ts";
 /** The words for a mode in records of teams, which clients send back. */
 export const TEAM_PERMISSIONS = ["none", "read", "write", "admin", "owner"] as const;
 
-/** What a team grants, as clients send it. */
+/** The grants of a team, as clients send them. */
 export interface TeamGrantOptions {
   /** One of TEAM_PERMISSIONS; `none` and `owner` grant nothing. */
   permission?: string | undefined;

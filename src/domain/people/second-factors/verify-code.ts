@@ -8,7 +8,7 @@ import { openTotpSecret } from "./open-totp-secret.ts";
 import { spendRecoveryCode } from "./recovery-codes.ts";
 import { findTotpStep } from "./totp.ts";
 
-/** What a code is checked with. */
+/** The parts of the context that checking a code needs. */
 type CodeContext = Pick<BaseCtx, "db" | "config" | "now" | "client" | "signInFailures">;
 
 /** A code that somebody sends as the second factor of a user whose password was right. */

@@ -3,6 +3,7 @@ import { and, eq, gt, lte, sql, type SQL } from "drizzle-orm";
 import { hashSecret, makeSecret } from "../../../auth/secret.ts";
 import type { Ctx } from "../../../context.ts";
 import { credentialEnded } from "../../../auth/current-credential.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { pendingSignIns, users, type PendingSignIn, type User } from "../../../db/schema/index.ts";
@@ -29,10 +30,10 @@ export async function startPendingSignIn(
     needsFactor,
     expiresAt: now + PENDING_LIFE_MS,
   };
-  const [, started] = await db.batch([
-    db.delete(pendingSignIns).where(lte(pendingSignIns.expiresAt, now)),
-    insertSelect(db, pendingSignIns, row, fromSameSignIn(user)).returning(),
-  ]);
+  const { started } = await batch(db, {
+    expired: db.delete(pendingSignIns).where(lte(pendingSignIns.expiresAt, now)),
+    started: insertSelect(db, pendingSignIns, row, fromSameSignIn(user)).returning(),
+  });
   if (started.length === 0) throw credentialEnded();
   return { secret };
 }

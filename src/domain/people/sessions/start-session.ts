@@ -5,6 +5,7 @@ import { credentialEnded } from "../../../auth/current-credential.ts";
 import { hashSecret, makeSecret } from "../../../auth/secret.ts";
 import { isCurrent, SESSION_LIFE_MS } from "../../../auth/session.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { sessions, users, type User } from "../../../db/schema/index.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
@@ -14,7 +15,7 @@ import { fromSameSignIn } from "./same-sign-in.ts";
 const SESSIONS_MAX = 50;
 const USER_AGENT_MAX = 255;
 
-/** What the last step of a sign-in asked for. */
+/** The proof that the last step of a sign-in asked for. */
 export type SignInMethod = "password" | "second_factor" | "recovery_code" | "security_key";
 
 /** Where a sign-in comes from. */
@@ -57,19 +58,19 @@ export async function startSession(
     lastUsedAt: now,
     expiresAt: now + SESSION_LIFE_MS,
   };
-  const [, started] = await db.batch([
-    db.delete(sessions).where(eq(sessions.id, actor.session?.id ?? 0)),
-    insertSelect(db, sessions, row, fromSameSignIn(user)).returning({ id: sessions.id }),
-    recordAuditIfChanged(
+  const { started } = await batch(db, {
+    former: db.delete(sessions).where(eq(sessions.id, actor.session?.id ?? 0)),
+    started: insertSelect(db, sessions, row, fromSameSignIn(user)).returning({ id: sessions.id }),
+    audit: recordAuditIfChanged(
       { ...ctx, actor: { ...ANONYMOUS, user } },
       { kind: "sign_in.succeeded", ownerId: user.id, details: { by } },
     ),
-    db
+    login: db
       .update(users)
       .set({ lastLoginAt: now })
       .where(and(eq(users.id, user.id), sql`changes() > 0`)),
-    db.delete(sessions).where(and(isOfUser, notInArray(sessions.id, sql`(${kept})`))),
-  ]);
+    surplus: db.delete(sessions).where(and(isOfUser, notInArray(sessions.id, sql`(${kept})`))),
+  });
   if (started.length === 0) throw credentialEnded();
   return { secret };
 }

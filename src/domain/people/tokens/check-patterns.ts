@@ -3,7 +3,7 @@ import { encodeText } from "../../../git/byte-text.ts";
 import { parseWildmatch } from "../../../git/glob/wildmatch.ts";
 import { invalidField } from "../../../lib/failure.ts";
 
-/** What a token is bound to by patterns. */
+/** The bindings of a token that are patterns. */
 export type PatternBinding = Exclude<TokenBinding, "repositories">;
 
 /** Maximum number of patterns of each kind. */

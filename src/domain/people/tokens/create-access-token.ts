@@ -58,21 +58,21 @@ export const BOUND_MAX = 100;
 export async function createAccessToken(
   ctx: Ctx,
   user: User,
-  wanted: NewAccessToken,
+  input: NewAccessToken,
 ): Promise<{ token: AccessToken; secret: string; boundTo: string[] }> {
-  const scopes = parseScopes(wanted.scopes);
+  const scopes = parseScopes(input.scopes);
   if ("unknown" in scopes) {
     throw malformed(
       `invalid access token scope provided: invalid access token scope: ${scopes.unknown}`,
     );
   }
   if (scopes.levels.size === 0) throw malformed("access token must have a scope");
-  if (wanted.expiresAt !== null && wanted.expiresAt <= ctx.now) {
+  if (input.expiresAt !== null && input.expiresAt <= ctx.now) {
     throw invalidField("expires_at", "must be in the future");
   }
-  checkPatterns(wanted.bindings);
-  refuseWidening(ctx.actor, scopes, wanted);
-  const bound = wanted.repositories === null ? [] : await findAll(ctx, wanted.repositories);
+  checkPatterns(input.bindings);
+  refuseWidening(ctx.actor, scopes, input);
+  const bound = input.repositories === null ? [] : await findAll(ctx, input.repositories);
 
   const secret = makeSecret();
   const secretHash = await hashSecret(secret);
@@ -80,15 +80,15 @@ export async function createAccessToken(
   const [insert, bind, audit] = insertToken(ctx.db, {
     row: boundRow(accessTokens, {
       userId,
-      name: wanted.name,
+      name: input.name,
       secretHash,
       lastEight: secret.slice(-8),
       scopes: scopes.text,
-      expiresAt: wanted.expiresAt,
-      isBound: wanted.repositories !== null,
-      boundRefs: wanted.bindings.refs,
-      boundPaths: wanted.bindings.paths,
-      boundPackages: wanted.bindings.packages,
+      expiresAt: input.expiresAt,
+      isBound: input.repositories !== null,
+      boundRefs: input.bindings.refs,
+      boundPaths: input.bindings.paths,
+      boundPackages: input.bindings.packages,
       createdAt: ctx.now,
       madeById: ctx.actor.token?.id ?? null,
     }),
@@ -97,12 +97,12 @@ export async function createAccessToken(
     audit: auditArgument(ctx, {
       kind: "access_token.created",
       ownerId: userId,
-      target: wanted.name,
+      target: input.name,
       details: {
         tokenId: COMPUTED,
         scopes: scopes.text,
-        expiresAt: wanted.expiresAt,
-        repositories: wanted.repositories === null ? null : bound.map((repo) => repo.fullName),
+        expiresAt: input.expiresAt,
+        repositories: input.repositories === null ? null : bound.map((repo) => repo.fullName),
       },
     }),
   });
@@ -110,7 +110,7 @@ export async function createAccessToken(
     const [created] = await ctx.db.batch([
       insert,
       bind,
-      record(ctx, { type: "access_token.created", ownerId: userId, name: wanted.name }),
+      record(ctx, { type: "access_token.created", ownerId: userId, name: input.name }),
       audit,
     ]);
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
@@ -157,14 +157,14 @@ const insertToken = prepareAll((db, { row, repoIds, maker, audit }: Params<Inser
  * application made would outlive the hour of its token, and would not be among the applications
  * that the user can revoke.
  */
-function refuseWidening(actor: Actor, requested: Scopes, wanted: NewAccessToken): void {
+function refuseWidening(actor: Actor, requested: Scopes, input: NewAccessToken): void {
   const { token, scopes } = actor;
   if (!token) return;
   if (token.grantId !== null) throw forbidden("the token of an application can't create tokens");
   refuseBound(actor);
   const refusal = "a token can't create a token wider than itself";
   if (!isWithin(requested, scopes)) throw forbidden(refusal);
-  if (token.expiresAt !== null && (wanted.expiresAt ?? Infinity) > token.expiresAt) {
+  if (token.expiresAt !== null && (input.expiresAt ?? Infinity) > token.expiresAt) {
     throw forbidden(refusal);
   }
 }

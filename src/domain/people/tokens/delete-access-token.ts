@@ -1,10 +1,13 @@
 import { and, eq, isNull, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
 import { accessTokens, type User } from "../../../db/schema/index.ts";
 import { recordAllIfChanged } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { recordAllAuditIfChanged } from "../audit/record-audit.ts";
+
+const made = alias(accessTokens, "made");
 
 /**
  * Deletes a token of `user`, by id if `idOrName` is a number, else by name, and with it the tokens
@@ -24,15 +27,16 @@ export async function deleteAccessToken(ctx: Ctx, user: User, idOrName: string):
     })
     .from(accessTokens)
     .where(
+      // Drizzle can't write a query that is recursive.
       sql`${accessTokens.id} in (
         with recursive ended (id) as (
           select ${accessTokens.id}
           from ${accessTokens}
           where ${and(eq(accessTokens.userId, user.id), isNull(accessTokens.grantId), isNamed)}
           union
-          select made.id
+          select ${made.id}
           from ended
-          join ${accessTokens} made on made.made_by_id = ended.id
+          join ${accessTokens} ${made} on ${made.madeById} = ended.id
         )
         select id from ended
       )`,

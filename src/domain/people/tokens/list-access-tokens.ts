@@ -13,7 +13,7 @@ import {
   type AccessToken,
   type User,
 } from "../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /**
  * A token with the full names of the repositories it is bound to; only those that the caller may
@@ -31,12 +31,10 @@ export async function listAccessTokens(
   { size, offset }: Slice,
 ): Promise<Listed<AccessTokenEntry>> {
   const listed = { principal: principalOf(ctx.actor), userId: user.id, size, offset };
-  const [rows, [counted]] = await ctx.db.batch(tokensOf(ctx.db, listed));
-  const items = rows.map(({ token, boundTo }) => ({
+  return toListedPage(await ctx.db.batch(tokensOf(ctx.db, listed)), ({ token, boundTo }) => ({
     token,
     boundTo: (JSON.parse(boundTo) as string[]).toSorted(),
   }));
-  return { items, total: counted?.total ?? 0 };
 }
 
 type TokenPage = Slice & { readonly principal: Principal; readonly userId: number };

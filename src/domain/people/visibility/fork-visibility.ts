@@ -1,4 +1,5 @@
 import { type Column, eq, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isVisibleTo } from "../../../auth/access/grants.ts";
 import { ANONYMOUS } from "../../../auth/actor.ts";
@@ -16,7 +17,10 @@ import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/recor
  *
  * SECURITY: a fork has its parent's objects. A setting of its own could publish them.
  */
-export const isForkPrivate = (parentVisibility: SQL | Column, ownerVisibility: SQL): SQL<boolean> =>
+export const isForkPrivate = (
+  parentVisibility: SQL | Column,
+  ownerVisibility: SQL | Column,
+): SQL<boolean> =>
   sql<boolean>`case ${parentVisibility}
     when 'private' then 1
     when 'limited' then ${ownerVisibility} = 'public'
@@ -27,11 +31,11 @@ export const isForkPrivate = (parentVisibility: SQL | Column, ownerVisibility: S
 type Changed = { readonly repoId: number } | { readonly ownerId: number };
 
 /**
- * The statements that make forks as visible as `isForkPrivate` says, after the visibility of some
- * repositories or of their owner has changed: these repositories where they are forks, their
+ * The statements that make forks as visible as `isForkPrivate` requires, after the visibility of
+ * some repositories or of their owner has changed: these repositories where they are forks, their
  * forks, the forks of those, and so on. Each fork that changes has the event and the entry of the
- * audit log that an edit of it would have, the latter as a change by the service. Users who may
- * not see a repository any more lose their star and watch of it.
+ * audit log that an edit of it would have, the latter as a change by the service. Users who may not
+ * see a repository any more lose their star and watch of it.
  *
  * Belongs into the batch of the change, so that no fork is shown any longer than its parent.
  *
@@ -104,13 +108,17 @@ const isOutside = ({ repoId, userId }: typeof stars | typeof watches, isChanged:
     where ${repositories.id} = ${repoId} and ${isVisibleTo(sql`${userId}`)}
   )`;
 
+const parents = alias(repositories, "parent");
+const forks = alias(repositories, "fork");
+const owners = alias(users, "owner");
+
 /** Selects the forks whose visibility is about to change, as they are then. */
 const changedForks = (isChanged: SQL): SQL => sql`(
-  select fork.id, fork.owner_id, below.is_private,
+  select ${forks.id}, ${forks.ownerId}, below.is_private,
     ${visibilityOf(sql`below`)} as visibility
   from ${networkBelow(isChanged)} below
-  join ${repositories} fork on fork.id = below.id
-  where fork.is_private <> below.is_private
+  join ${repositories} ${forks} on ${forks.id} = below.id
+  where ${forks.isPrivate} <> below.is_private
 )`;
 
 /**
@@ -119,6 +127,7 @@ const changedForks = (isChanged: SQL): SQL => sql`(
  *
  * A repository may be below another of those that have changed: the longest way to it passes all
  * parents that change. A fork is newer than its parent, so that no way ends where it began.
+ * Drizzle can't write a query that is recursive.
  */
 const networkBelow = (isChanged: SQL): SQL => sql`(
   with recursive
@@ -126,25 +135,25 @@ const networkBelow = (isChanged: SQL): SQL => sql`(
       select ${repositories.id},
         coalesce(
           (
-            select ${isForkPrivate(sql`parent.visibility`, sql`owner.visibility`)}
-            from ${repositories} parent
-            where parent.id = ${repositories.parentId}
+            select ${isForkPrivate(parents.visibility, owners.visibility)}
+            from ${repositories} ${parents}
+            where ${parents.id} = ${repositories.parentId}
           ),
           ${repositories.isPrivate}
         ),
-        owner.visibility,
+        ${owners.visibility},
         0
       from ${repositories}
-      join ${users} owner on owner.id = ${repositories.ownerId}
+      join ${users} ${owners} on ${owners.id} = ${repositories.ownerId}
       where ${isChanged}
       union all
-      select fork.id,
-        ${isForkPrivate(visibilityOf(sql`network`), sql`owner.visibility`)},
-        owner.visibility,
+      select ${forks.id},
+        ${isForkPrivate(visibilityOf(sql`network`), owners.visibility)},
+        ${owners.visibility},
         network.depth + 1
       from network
-      join ${repositories} fork on fork.parent_id = network.id
-      join ${users} owner on owner.id = fork.owner_id
+      join ${repositories} ${forks} on ${forks.parentId} = network.id
+      join ${users} ${owners} on ${owners.id} = ${forks.ownerId}
     )
   select id, is_private, owner_visibility, max(depth)
   from network

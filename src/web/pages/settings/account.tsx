@@ -58,8 +58,8 @@ account.post(`${PATH}/notifications`, async (c) => {
   return orRefuse(
     c,
     async () => {
-      const wanted = form.text("email_notifications");
-      const emailNotifications = EMAIL_NOTIFICATIONS.find((each) => each === wanted);
+      const requested = form.text("email_notifications");
+      const emailNotifications = EMAIL_NOTIFICATIONS.find((each) => each === requested);
       if (!emailNotifications) throw invalid("Choose which notifications you want by mail.");
       await editUser(page.ctx, page.user, { emailNotifications });
       return redirectAfterWrite(c, PATH);

@@ -44,15 +44,15 @@ applications.post(`${PATH}/revoke`, async (c) => {
 applications.post(`${PATH}/oauth2`, async (c) => {
   const form = await readForm(c);
   const page = await openOwnPage(c);
-  const wanted = {
+  const input = {
     name: form.text("name").trim(),
     redirectUris: readLines(form, "redirect_uris"),
     isConfidential: form.text("confidential_client") !== "",
     skipsConsent: false,
   };
-  const refusal = refusalOf(wanted);
+  const refusal = refusalOf(input);
   if (refusal !== undefined) return render(c, page, { refusal });
-  return render(c, page, { created: await createApplication(page.ctx, page.user, wanted) });
+  return render(c, page, { created: await createApplication(page.ctx, page.user, input) });
 });
 
 applications.post(`${PATH}/oauth2/delete`, async (c) => {
@@ -80,7 +80,7 @@ function refusalOf({ name, redirectUris }: { name: string; redirectUris: string[
   return wrong === undefined ? undefined : `The redirect URI ${wrong} ${REDIRECT_URI_RULE}.`;
 }
 
-/** What a page says of the form that was sent. */
+/** The outcome of the form that was sent. */
 interface Outcome {
   refusal?: string;
   created?: WithSecret;

@@ -19,7 +19,7 @@ const PARTS = {
 /** How a page of the settings is sent. */
 interface SettingsOptions extends Omit<PageOptions, "title"> {
   part: keyof typeof PARTS;
-  /** What was done, or why it was not. */
+  /** The outcome: what was done, or why it was not. */
   notice?: { kind: "error" | "done"; text: string } | undefined;
   /** Why a form was refused, in place of `status` and `notice`. */
   refusal?: Refusal | undefined;

@@ -36,9 +36,9 @@ tokens.post(PATH, async (c) => {
     c,
     async () => {
       const { ctx, user } = page;
-      const wanted = readToken(form);
+      const input = readToken(form);
       await c.var.base.rateLimits.count("TOKEN_CREATIONS", `account ${user.id}`);
-      const { secret } = await createAccessToken(ctx, user, wanted);
+      const { secret } = await createAccessToken(ctx, user, input);
       return renderTokens(c, page, { secret });
     },
     (refusal) => renderTokens(c, page, { refusal }),
