@@ -141,7 +141,6 @@ it("brings a database of the first schema up to date, with its rows", async () =
   ]);
   // The triggers of the first schema, which name columns, go on.
   await db.prepare("UPDATE issues SET title = 'Slower' WHERE id = 9").run();
-  await db.prepare("DELETE FROM users WHERE id = 7").run();
   expect(await rows("PRAGMA foreign_key_check")).toEqual([]);
 });
 
