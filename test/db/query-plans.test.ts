@@ -314,7 +314,7 @@ describe("no growing table is scanned", () => {
     expect(
       await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, id)),
     ).toHaveLength(2);
-    expect(sent.some((text) => /json_each\(\?\d*\) wanted/.test(text))).toBe(true);
+    expect(sent.some((text) => /json_each\(\?\d*\) lookup/.test(text))).toBe(true);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });
 
