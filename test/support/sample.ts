@@ -17,8 +17,8 @@ export const caseCount = (usual: number, deep: number): number => (TAKES_ALL ? d
  */
 export function sampleOf<Item>(items: readonly Item[], count: number, key: string): Item[] {
   if (TAKES_ALL || items.length <= count) return [...items];
-  const { below } = makeRandom(hashOf(`${SEED} ${key}`));
-  const places = items.map((_, at) => ({ at, order: below(2 ** 32) }));
+  const random = makeRandom(hashOf(`${SEED} ${key}`));
+  const places = items.map((_, at) => ({ at, order: random.below(2 ** 32) }));
   const chosen = places.toSorted((one, other) => one.order - other.order).slice(0, count);
   const isChosen = new Set(chosen.map(({ at }) => at));
   return items.filter((_, at) => isChosen.has(at));

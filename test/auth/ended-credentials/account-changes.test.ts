@@ -118,15 +118,19 @@ const ACCOUNT_TABLE: Partial<Record<Kind, readonly Outcome[]>> = {
 };
 
 /** Each credential with a sample of the changes. */
-const cells = Object.entries(ACCOUNT_TABLE).flatMap(([kind, outcomes]) =>
-  sampleOf(
-    Object.entries<Change>(ACCOUNT_CHANGES)
-      .map(([change, by], column) => ({ change, by, outcome: outcomes[column] ?? "" }))
-      .filter(({ outcome }) => outcome !== ""),
+const cells = Object.entries(ACCOUNT_TABLE).flatMap(([kind, outcomes]) => {
+  const row = Object.entries<Change>(ACCOUNT_CHANGES).map(([change, by], column): Cell => ({
+    kind: kind as Kind,
+    change,
+    outcome: outcomes[column] ?? "",
+    by,
+  }));
+  return sampleOf(
+    row.filter(({ outcome }) => outcome !== ""),
     5,
     kind,
-  ).map((cell): Cell => ({ ...cell, kind: kind as Kind })),
-);
+  );
+});
 
 describe.each(Object.keys(ACCOUNT_CHANGES))("an account: %s", (name) => {
   it.for(cells.filter(({ change }) => change === name))("$kind $outcome", async (cell) => {
