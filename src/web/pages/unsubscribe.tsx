@@ -25,7 +25,8 @@ unsubscription.get(PATH, async (c) => {
     <section class="card narrow">
       <h1>Unsubscribe</h1>
       <p>
-        You are told of this issue no more, but where somebody mentions you or assigns it to you.
+        You no longer receive notifications of this issue, unless somebody mentions you or assigns
+        it to you.
       </p>
       <form method="post" action={`${PATH}?code=${encodeURIComponent(code)}`}>
         <button type="submit" class="primary wide">
@@ -49,7 +50,7 @@ unsubscription.post(PATH, async (c) => {
   if (!(await unsubscribe(page.ctx, c.req.query("code") ?? ""))) return renderInvalid(c, page);
   return renderMessage(c, page, {
     title: "You are unsubscribed",
-    text: "You are told of this issue no more, but where somebody mentions you or assigns it to you. Your settings say which mails you receive at all.",
+    text: "You no longer receive notifications of this issue, unless somebody mentions you or assigns it to you. Your settings choose which mails you receive at all.",
     link: { path: "/user/settings/account", label: "Settings" },
   });
 });
