@@ -42,6 +42,9 @@ const missingReport: RunReport = {
 
 const PROCESSES = 2;
 
+/** Parts of a run of all cases, of which a few files take most of the time. */
+const SHARDS_DEEP = 6;
+
 const OWN_ARGS = ["--record", "--slowest", "--deep"];
 
 await runScript(async () => {
@@ -63,14 +66,10 @@ await runScript(async () => {
     ...(isRecording && { EDGEFORGE_TEST_RECORD: "1" }),
     ...(isDeep && { EDGEFORGE_TEST_ALL: "1", EDGEFORGE_TEST_DATABASE: "d1" }),
   };
-  const reports = await Promise.all(
+  const reports =
     vitestArgs.length === 0
-      ? Array.from({ length: PROCESSES }, (_, at) => {
-          const shard = ["--reporter", "minimal", "--shard", `${at + 1}/${PROCESSES}`];
-          return runVitest([...shard, ...(isDeep ? sampledFiles() : [])], env, runQuietly);
-        })
-      : [runVitest(["--reporter", "default", ...vitestArgs], env)],
-  );
+      ? await runShards(isDeep ? SHARDS_DEEP : PROCESSES, isDeep ? sampledFiles() : [], env)
+      : [await runVitest(["--reporter", "default", ...vitestArgs], env)];
   const report = mergeReports(reports);
   if (isRecording) await writeWorks(recordedWorks(await readWorks(), report));
   if (isSlowest) console.log(slowestFiles(report));
@@ -105,6 +104,20 @@ async function runQuietly(args: string[], env: Env): Promise<number> {
 }
 
 const showProgress = (args: string[], env: Env): Promise<number> => show("vitest", args, { env });
+
+/** Runs parts of the files, as many at a time as there are processes. */
+async function runShards(count: number, files: readonly string[], env: Env): Promise<RunReport[]> {
+  const reports: RunReport[] = [];
+  const waiting = Array.from({ length: count }, (_, at) => at + 1);
+  const work = async () => {
+    for (let shard = waiting.shift(); shard !== undefined; shard = waiting.shift()) {
+      const args = ["--reporter", "minimal", "--shard", `${shard}/${count}`, ...files];
+      reports.push(await runVitest(args, env, runQuietly));
+    }
+  };
+  await Promise.all(Array.from({ length: PROCESSES }, work));
+  return reports;
+}
 
 /** Runs one vitest to its end. */
 async function runVitest(
