@@ -103,7 +103,9 @@ async function runQuietly(args: string[], env: Env): Promise<number> {
   return code;
 }
 
-const showProgress = (args: string[], env: Env): Promise<number> => show("vitest", args, { env });
+function showProgress(args: string[], env: Env): Promise<number> {
+  return show("vitest", args, { env });
+}
 
 /** Runs parts of the files, as many at a time as there are processes. */
 async function runShards(count: number, files: readonly string[], env: Env): Promise<RunReport[]> {
