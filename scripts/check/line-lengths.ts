@@ -23,7 +23,7 @@ export const lineLengths: Check = {
 function findLong(folder: string): string[] {
   return readdirSync(join(projectRoot, folder), { recursive: true })
     .map(String)
-    .filter((name) => name.endsWith(".ts"))
+    .filter((name) => /\.(?:ts|tsx|js)$/.test(name))
     .toSorted()
     .flatMap((name) =>
       longLinesOf(readFileSync(join(projectRoot, folder, name), "utf8"), folder === "src").map(

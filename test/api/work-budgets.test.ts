@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { type Answer, call } from "../support/call.ts";
-import { countWork, type Work } from "../support/count-work.ts";
+import { call } from "../support/call.ts";
+import { countWork } from "../support/count-work.ts";
 import { expectRecorded } from "../support/expect-recorded.ts";
 import { byId, sampled } from "../support/samples/gather.ts";
 import { requestMaker } from "../support/samples/request.ts";
@@ -15,16 +15,6 @@ const makeRequest = requestMaker();
  * schedule on what other tests have left: test/api/budgets.test.ts bounds their round trips.
  */
 const NOT_HELD = new Set(["repoMigrate", "repoImport", "adminCronRun"]);
-
-/**
- * Work but for the links to other pages: lists over everything have as many rows as other tests
- * have left.
- */
-function withoutLinks(work: Work, { headers }: Answer): Work {
-  const links = headers.get("Link")?.match(/rel="/g)?.length ?? 0;
-  if (links === 0) return work;
-  return { ...work, headerWrites: work.headerWrites - 1, urls: work.urls - links };
-}
 
 describe("the work of a request", () => {
   it("is no more than a response with its headers and a line of the log where nothing is read", async () => {
@@ -51,6 +41,6 @@ describe("the work of a request", () => {
     const { method, path, content, caller } = await makeRequest(operation);
     const { result, work } = await countWork(() => call(method, path, { as: caller, ...content }));
     expect(result.status).toBe(operation.sample.refusal?.status ?? result.status);
-    if (!NOT_HELD.has(id)) expectRecorded(task, { [id]: withoutLinks(work, result) });
+    if (!NOT_HELD.has(id)) expectRecorded(task, { [id]: work });
   });
 });

@@ -1,10 +1,7 @@
-import { AsyncLocalStorage } from "node:async_hooks";
-
 import worker from "../../src/worker.ts";
 
 /** The queue consumer of the isolate, which outlives the test files that run in it. */
 interface QueueConsumer {
-  readonly inBatch: AsyncLocalStorage<true>;
   /** Batches that are handled now. */
   running: number;
   /** Ends when batches may be handled again. */
@@ -18,7 +15,6 @@ declare global {
 /** Follows the batches of the isolate from its first test file on. */
 function openQueueConsumer(): QueueConsumer {
   const opened: QueueConsumer = {
-    inBatch: new AsyncLocalStorage<true>(),
     running: 0,
     pause: undefined,
   };
@@ -27,7 +23,7 @@ function openQueueConsumer(): QueueConsumer {
     while (opened.pause) await opened.pause;
     opened.running++;
     try {
-      await opened.inBatch.run(true, () => queue(...args));
+      await queue(...args);
     } finally {
       opened.running--;
     }
@@ -36,9 +32,6 @@ function openQueueConsumer(): QueueConsumer {
 }
 
 const consumer = (globalThis.queueConsumer ??= openQueueConsumer());
-
-/** Whether the queue consumer makes the call that asks, in whichever test its messages arrive. */
-export const isInQueueConsumer = (): boolean => consumer.inBatch.getStore() === true;
 
 /** Whether the queue consumer handles batches now. */
 export const isConsuming = (): boolean => consumer.running > 0;

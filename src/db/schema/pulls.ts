@@ -65,8 +65,8 @@ export const pulls = sqliteTable(
     /** The paths with conflicts, at most 100. */
     conflictPaths: text({ mode: "json" }).$type<string[]>().notNull().default([]),
     /**
-     * The changes between merge base and head, and the commits on either side alone, as of the
-     * judgement.
+     * The changes between merge base and head, and the commits on either side alone, as of
+     * that check.
      */
     additions: integer().notNull().default(0),
     deletions: integer().notNull().default(0),

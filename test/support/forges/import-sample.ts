@@ -71,7 +71,6 @@ ${more}`;
 export interface MessageUsage {
   readonly statements: number;
   readonly requests: number;
-  readonly durationMs: number;
 }
 
 /** Where an import is, and whose. */
@@ -172,13 +171,11 @@ export async function importSample(
 /** Works on an import until it ends, without its waits. */
 async function finish(id: number, at: At, hooks: Hooks, errors: Set<string>): Promise<void> {
   for (let wakes = 1; wakes <= WAKES_MAX; wakes++) {
-    const startedAt = Date.now();
-    const ctx = systemCtx({ REMOTE_JOBS: silent }, startedAt, SETTINGS);
+    const ctx = systemCtx({ REMOTE_JOBS: silent }, Date.now(), SETTINGS);
     await advanceImport(ctx, id);
     hooks.onMessage?.({
       statements: ctx.db.statementCount,
       requests: ctx.outgoing.requestCount,
-      durationMs: Date.now() - startedAt,
     });
     const row = await findImportRow(id);
     if (row.lastError !== "") errors.add(row.lastError);

@@ -11,7 +11,7 @@ import {
 } from "../../../db/schema/index.ts";
 import type { Oid } from "../../../git/oid.ts";
 import type { CombinedState, StatusEntry } from "../../../shapes/git/commit-status.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** The filter and order of a list of statuses. */
 export interface StatusQuery {
@@ -28,8 +28,7 @@ export async function listStatuses(
   { size, offset }: Slice,
 ): Promise<Listed<StatusEntry>> {
   const asked = { repoId: repo.id, commitOid, state, isOldestFirst, size, offset };
-  const [rows, [counted]] = await ctx.db.batch(statusPage(ctx.db, asked));
-  return { items: rows.map(toEntry), total: counted?.total ?? 0 };
+  return toListedPage(await ctx.db.batch(statusPage(ctx.db, asked)), toEntry);
 }
 
 const statusPage = prepareAll((db, p: Params<StatusesOfCommit & StatusQuery>) => {

@@ -3,7 +3,7 @@ import { and, asc, count, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { milestones, type Milestone, type Repository } from "../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** The filter of a list of milestones. */
 export interface MilestoneFilter {
@@ -24,8 +24,7 @@ export async function listMilestones(
   { size, offset }: Slice,
 ): Promise<Listed<Milestone>> {
   const filter = { repoId: repo.id, isClosed, name: name === "" ? undefined : name };
-  const [items, [counted]] = await db.batch(milestonesOf(db, { filter, size, offset }));
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(await db.batch(milestonesOf(db, { filter, size, offset })));
 }
 
 interface Filter {

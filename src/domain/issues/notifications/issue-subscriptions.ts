@@ -19,7 +19,7 @@ import {
 import { forbidden, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered } from "../issue/find-issue.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** Lists the users who subscribed to an issue themselves and whom the caller may see, by id. */
 export async function listSubscribers(
@@ -30,9 +30,9 @@ export async function listSubscribers(
 ): Promise<Listed<User>> {
   const { db, actor } = ctx;
   const list = { repoId: repo.row.id, number, principal: principalOf(actor), size, offset };
-  const [[issue], rows, [counted]] = await db.batch(subscriberPage(db, list));
+  const [[issue], ...page] = await db.batch(subscriberPage(db, list));
   if (!issue || !isIssueVisible(repo, issue)) throw notFound();
-  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
+  return toListedPage(page, ({ user }) => user);
 }
 
 /** An issue by its repository and number. */

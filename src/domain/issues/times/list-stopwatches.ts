@@ -7,7 +7,7 @@ import { allOf, anyOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issues, repositories, stopwatches, users, type User } from "../../../db/schema/index.ts";
 import type { StopWatchContext } from "../../../shapes/issues/stop-watch.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /**
  * Lists the running stopwatches of the caller on issues that the caller may still read, oldest
@@ -19,8 +19,7 @@ export async function listStopwatches(
   { size, offset }: Slice,
 ): Promise<Listed<StopWatchContext>> {
   const listed = { principal: principalOf(actor), userId: user.id, size, offset };
-  const [rows, [counted]] = await db.batch(runningOf(db, listed));
-  return { items: rows, total: counted?.total ?? 0 };
+  return toListedPage(await db.batch(runningOf(db, listed)));
 }
 
 type StopwatchPage = Slice & { readonly principal: Principal; readonly userId: number };

@@ -10,7 +10,7 @@ import type { IssueNames } from "../../../shapes/issues/issue.ts";
 import type { CodeCommentContext } from "../../../shapes/pulls/pull-review-comment.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered } from "../../issues/issue/find-issue.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { idOfPull, reviewedPullOf, type ReviewedPull } from "./find-review.ts";
 import { isReviewVisible } from "./review-states.ts";
 
@@ -82,10 +82,10 @@ async function list(
   { size, offset }: Slice,
 ): Promise<Listed<CodeCommentContext>> {
   const asked = { ...reviewedPullOf(ctx, repo, number), reviewId, size, offset };
-  const [[found], rows, [counted]] = await ctx.db.batch(commentPage(ctx.db, asked));
+  const [[found], ...page] = await ctx.db.batch(commentPage(ctx.db, asked));
   const pull = namesOf(repo, number);
   if (!found || !isIssueVisible(repo, pull.row)) throw notFound();
-  return { items: rows.map((row) => toContext(pull, row)), total: counted?.total ?? 0 };
+  return toListedPage(page, (row) => toContext(pull, row));
 }
 
 interface CommentPage extends ReviewedPull, Slice {

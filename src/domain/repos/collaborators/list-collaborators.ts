@@ -11,7 +11,7 @@ import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { type Repository, users, type User } from "../../../db/schema/index.ts";
 import { forbidden } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** Lists the collaborators of a repository that the caller may know, oldest first. */
 export async function listCollaborators(
@@ -20,8 +20,7 @@ export async function listCollaborators(
   { size, offset }: Slice,
 ): Promise<Listed<User>> {
   const list = { repoId: repo.row.id, reader: readerOf(ctx, repo), size, offset };
-  const [rows, [counted]] = await ctx.db.batch(collaboratorPage(ctx.db, list));
-  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
+  return toListedPage(await ctx.db.batch(collaboratorPage(ctx.db, list)), ({ user }) => user);
 }
 
 const collaboratorPage = prepareAll(
@@ -75,8 +74,7 @@ async function listEligible(
   { size, offset }: Slice,
 ): Promise<Listed<User>> {
   const list = { repo: idsOf(repo), reader: readerOf(ctx, repo), size, offset };
-  const [rows, [counted]] = await ctx.db.batch(eligiblePage(ctx.db, list, role));
-  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
+  return toListedPage(await ctx.db.batch(eligiblePage(ctx.db, list, role)), ({ user }) => user);
 }
 
 /** A repository's id and that of its owner. */

@@ -3,7 +3,7 @@ import { asc, count, desc, sql, type SQL } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { labels, type Label } from "../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { isLabelOfId, type LabelOwner, type LabelOwnerId, labelOwnerId } from "./label-owner.ts";
 
 const issueCount = sql`(${labels.openIssueCount} + ${labels.closedIssueCount})`;
@@ -27,8 +27,7 @@ export async function listLabels(
   { size, offset }: Slice,
 ): Promise<Listed<Label>> {
   const page = labelsOf(db, { owner: labelOwnerId(owner), size, offset }, { order });
-  const [items, [counted]] = await db.batch(page);
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(await db.batch(page));
 }
 
 type PageParams = Params<Slice & { owner: LabelOwnerId }>;

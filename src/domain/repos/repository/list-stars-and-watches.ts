@@ -18,7 +18,7 @@ import {
   type User,
 } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
 import { type RepositoryPage, toPage } from "./list-repositories.ts";
 
@@ -121,8 +121,7 @@ async function listTogglers(
   slice: Slice,
 ): Promise<Listed<User>> {
   const statements = togglersOf(ctx.db, { ...toPage(ctx, slice), id }, { toggle });
-  const [rows, [counted]] = await ctx.db.batch(statements);
-  return { items: rows.map(({ user }) => user), total: counted?.total ?? 0 };
+  return toListedPage(await ctx.db.batch(statements), ({ user }) => user);
 }
 
 const togglersOf = prepareAll(

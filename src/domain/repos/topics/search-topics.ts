@@ -6,7 +6,7 @@ import { quotePhrase } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { type Topic, topics } from "../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** Maximum number of matches considered, which bounds the cost of a common word. */
 const MATCH_MAX = 1000;
@@ -34,7 +34,7 @@ export async function searchTopics(
     items: topicsFound(db, { search, size, offset }),
     counted: topicCount(db, { search }),
   });
-  return { items, total: counted[0]?.total ?? 0 };
+  return toListedPage([items, counted]);
 }
 
 /**

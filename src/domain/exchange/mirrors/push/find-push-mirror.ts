@@ -5,7 +5,7 @@ import { type Params, prepare, prepareAll } from "../../../../db/prepared.ts";
 import { type PushMirror, pushMirrors } from "../../../../db/schema/index.ts";
 import { notFound } from "../../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../../slice.ts";
 
 /**
  * Finds a push mirror of a repository by its name. @throws Failure `not_found` if there is none.
@@ -33,8 +33,7 @@ export async function listPushMirrors(
   { row }: RepositoryContext,
   { size, offset }: Slice,
 ): Promise<Listed<PushMirror>> {
-  const [items, [counted]] = await db.batch(mirrorPage(db, { repoId: row.id, size, offset }));
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(await db.batch(mirrorPage(db, { repoId: row.id, size, offset })));
 }
 
 const mirrorPage = prepareAll(

@@ -4,7 +4,7 @@ import type { Ctx } from "../../../../context.ts";
 import { batch } from "../../../../db/batch.ts";
 import { type Params, prepare } from "../../../../db/prepared.ts";
 import { hooks, type Hook, type HookLevel } from "../../../../db/schema/index.ts";
-import type { Listed, Slice } from "../../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../../slice.ts";
 import {
   type HookOwner,
   type HookOwnerArgument,
@@ -28,7 +28,7 @@ export async function listHooks(
     items: hooksOfOwner(db, { ...listed, size, offset }),
     counts: hookCount(db, listed),
   });
-  return { items, total: counts[0]?.total ?? 0 };
+  return toListedPage([items, counts]);
 }
 
 interface HookFilter {
