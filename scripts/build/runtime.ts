@@ -65,8 +65,8 @@ export async function buildRuntime(worker: WorkerDescription): Promise<void> {
   await whenChanged(runtimeDirectory(worker), sources, async (directory) => {
     const { serializeConfig } = await import("miniflare");
     const { config, directories } = await readConfiguration(inProject(`${base}/${FILE}`));
-    workerOf(config, worker.name)["modules"] = await configuredModules();
-    await writeFile(join(directory, "config.bin"), serializeConfig(config));
+    const complete = withModules(config, worker.name, await configuredModules());
+    await writeFile(join(directory, "config.bin"), serializeConfig(complete));
     const files: RuntimeFiles = { directories };
     await writeFile(join(directory, "files.json"), JSON.stringify(files));
   });
@@ -223,11 +223,27 @@ function reduce(
   };
 }
 
+/**
+ * The configuration with the modules of a Worker as its last part: Miniflare copies all that it has
+ * serialized each time that it needs more memory.
+ */
+function withModules({ services, ...rest }: Config, name: string, modules: Json[]): Config {
+  const service = services.find(isWorker(name));
+  if (!service) throw new Error("the configuration has no Worker");
+  const { modules: _, ...worker } = service["worker"] as ConfiguredWorker;
+  const others = services.filter((each) => each !== service);
+  return { ...rest, services: [...others, { ...service, worker: { ...worker, modules } }] };
+}
+
 /** The Worker with this name of a configuration. */
 function workerOf({ services }: Pick<Config, "services">, name: string): ConfiguredWorker {
-  const service = services.find((each) => each.name === `core:user:${name}`);
-  return service?.["worker"] as ConfiguredWorker;
+  return services.find(isWorker(name))?.["worker"] as ConfiguredWorker;
 }
+
+const isWorker =
+  (name: string) =>
+  (service: Service): boolean =>
+    service.name === `core:user:${name}`;
 
 /** The same configuration, with another name for a service. */
 function renameService<Part>(part: Part, from: string, to: string): Part {

@@ -6,18 +6,19 @@
  * Worker is bundled while the interface description and the configuration are built.
  */
 import { runScript } from "../refusal.ts";
-import { describeWorker } from "../serve/worker.ts";
-import { buildServedFiles, buildSources } from "./assets.ts";
+import { describeWorker, type WorkerDescription } from "../serve/worker.ts";
+import { buildServedFiles } from "./assets.ts";
 import { buildConfiguration, buildRuntime } from "./runtime.ts";
 import { buildWorker } from "./worker.ts";
 
 await runScript(async () => {
-  const [worker] = await Promise.all([describeWorker(process.env), buildSources()]);
-  const buildConfigured = async (): Promise<void> => {
+  const buildConfigured = async (): Promise<WorkerDescription> => {
+    const worker = await describeWorker(process.env);
     await buildServedFiles();
     await buildConfiguration(worker);
+    return worker;
   };
-  const [isNew] = await Promise.all([buildWorker(), buildConfigured()]);
+  const [isNew, worker] = await Promise.all([buildWorker(), buildConfigured()]);
   if (isNew) console.log("built the Worker");
   await buildRuntime(worker);
 });

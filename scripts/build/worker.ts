@@ -1,8 +1,8 @@
-import { rm } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 
-import { Refusal } from "../refusal.ts";
-import { run } from "../tools/run.ts";
+import { buildSources } from "./assets.ts";
+import { bundleWorker } from "./bundle.ts";
 import { whenChanged } from "./when-changed.ts";
 
 /** Set for Wrangler where its build step has nothing to do. */
@@ -14,34 +14,26 @@ export const workerDirectory = "dist/worker";
 /** What the bundle consists of, by esbuild. */
 export const METAFILE = `${workerDirectory}/metafile.json`;
 
-// Everything that the bundler reads; the lock file stands for node_modules.
+// Everything from which the bundle is built; the lock file stands for node_modules.
 const sources = [
   "src",
-  "dist/templates",
-  "dist/languages",
-  "dist/wasm",
-  "dist/hashes",
+  "wasm",
+  "scripts/build",
   "wrangler.toml",
   "tsconfig.json",
   "package-lock.json",
 ];
 
 /**
- * Bundles the Worker as a deployment does. Its sources must be built first (`buildSources`).
+ * Bundles the Worker as a deployment does, and builds its sources (`buildSources`) at the same
+ * time.
  *
  * @returns Whether the Worker was built.
  */
 export function buildWorker(): Promise<boolean> {
   return whenChanged(workerDirectory, sources, async (directory) => {
-    // Wrangler reads a directory of assets, which is built at the same time as the Worker.
-    const assets = ["--assets", "scripts/assets"];
-    const metafile = ["--metafile", join(directory, basename(METAFILE))];
-    const outputs = ["--outdir", directory, ...metafile];
-    // Its build step would build the sources again.
-    const env = { [IS_BUILT]: "1" };
-    const args = ["deploy", "--dry-run", "--minify", ...assets, ...outputs];
-    const { code, output } = await run("wrangler", args, { env });
-    if (code !== 0) throw new Refusal(`the Worker does not build:\n${output.trim()}`);
-    await rm(join(directory, "README.md"), { force: true });
+    const dist = buildSources();
+    const [metafile] = await Promise.all([bundleWorker(directory, dist), dist]);
+    await writeFile(join(directory, basename(METAFILE)), JSON.stringify(metafile));
   });
 }
