@@ -10,7 +10,9 @@ export type Resource = {
 };
 
 /** Durable Objects, crons and assets are not included: the deployment creates them. */
-export function resourcesOf(toml: z.infer<typeof WranglerToml>): Resource[] {
+export function resourcesOf(
+  toml: Pick<z.infer<typeof WranglerToml>, "d1_databases" | "r2_buckets" | "queues">,
+): Resource[] {
   const { producers, consumers } = toml.queues;
   const queues = [...producers, ...consumers].map(({ queue }) => queue);
   const deadLetters = consumers.flatMap((consumer) => consumer.dead_letter_queue ?? []);

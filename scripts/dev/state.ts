@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-import { readBindings } from "../build/bindings.ts";
 import { inProject } from "../project.ts";
 import { migrate } from "../serve/migrate.ts";
+import { readWranglerToml } from "../tools/wrangler-toml.ts";
 
 /**
  * Applies the pending migrations to the database of `wrangler dev`, which may run.
@@ -27,12 +27,11 @@ export async function migrateState(wrangler: string | undefined): Promise<string
 }
 
 async function applyTo(state: string): Promise<string[]> {
-  const [{ Miniflare }, { miniflareOptions }, { miniflare }] = await Promise.all([
+  const [{ Miniflare }, { miniflareOptions }] = await Promise.all([
     import("miniflare"),
     import("../build/miniflare.ts"),
-    readBindings(),
   ]);
-  const { d1Databases } = miniflare;
+  const { d1Databases } = readWranglerToml().miniflare;
   const worker = { name: "migrations", modules: true, script: "export default {}", d1Databases };
   const mf = new Miniflare(miniflareOptions(state, [worker], () => {}));
   try {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { localBuckets } from "./bucket/bindings.ts";
 import { localDatabases } from "./database/bindings.ts";
 import { type Consumers, localQueues } from "./queue/bindings.ts";
-import { readBindings } from "../build/bindings.ts";
+import { readWranglerToml } from "../tools/wrangler-toml.ts";
 import { STORED_SECRETS } from "./stored-secrets.ts";
 import { overlayVars, type Vars } from "./vars.ts";
 
@@ -54,7 +54,7 @@ export async function describeWorker(
   env: NodeJS.ProcessEnv,
   { database = "local", bucket = "local", queues = "local" }: BindingServers = {},
 ): Promise<WorkerDescription> {
-  const { toml, vars, miniflare } = await readBindings();
+  const { toml, vars, miniflare } = readWranglerToml();
   const {
     d1Databases: _,
     r2Buckets: __,

@@ -218,8 +218,8 @@ describe("the settings of wrangler dev", () => {
     const env = { CLOUDFLARE_LOAD_DEV_VARS_FROM_DOT_ENV: undefined };
     const args = ["deploy", "--dry-run", "--outdir", makeDirectory()];
     const deployed = await run("wrangler", args, { cwd: checkout.path, env });
-    const script = `import { readBindings } from "./scripts/build/bindings.ts";
-      console.log(JSON.stringify((await readBindings()).vars));`;
+    const script = `import { readWranglerToml } from "./scripts/tools/wrangler-toml.ts";
+      console.log(JSON.stringify(readWranglerToml().vars));`;
     const started = await run("node", ["--input-type=module", "-e", script], {
       cwd: checkout.path,
       env,

@@ -72,10 +72,7 @@ describe("npm run deploy", () => {
 describe("resourcesOf", () => {
   it("lists every database, bucket and queue once, including dead letter queues", () => {
     const resources = resourcesOf({
-      name: "forge",
-      triggers: { crons: [] },
-      d1_databases: [{ binding: "DB", database_name: "forge" }],
-      kv_namespaces: [],
+      d1_databases: [{ binding: "DB", database_name: "forge", database_id: "0000" }],
       r2_buckets: [{ binding: "PACKS", bucket_name: "packs" }],
       queues: {
         producers: [{ binding: "JOBS", queue: "jobs" }],
