@@ -1,9 +1,9 @@
 /**
- * Builds what `npm start` runs, in a process that ends: Wrangler and Miniflare take hundreds of
+ * Builds what `npm start` runs, in a process that ends: the bundler and Miniflare take hundreds of
  * megabytes.
  *
- * The parts use two cores: the kernel is compiled while this process reads wrangler.toml, and the
- * Worker is bundled while the interface description and the configuration are built.
+ * The parts use two cores: the Worker is bundled while the kernel is compiled, and the interface
+ * description and the configuration are built.
  */
 import { runScript } from "../refusal.ts";
 import { describeWorker, type WorkerDescription } from "../serve/worker.ts";
