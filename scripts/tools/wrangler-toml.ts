@@ -56,8 +56,8 @@ export const WranglerToml = z.object({
 
 /**
  * Reads wrangler.toml and .dev.vars as Wrangler does, which takes a second and 250 MB to load:
- * test/scripts/tools/wrangler-toml.test.ts compares both. Kinds of bindings that the Worker does not
- * use are left out.
+ * test/scripts/tools/wrangler-toml.test.ts compares both. Kinds of bindings that the Worker does
+ * not use are left out.
  *
  * @throws Refusal with the name of a field that cannot be read.
  */
