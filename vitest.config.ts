@@ -112,6 +112,8 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              // Modules and results of tests come and go through a socket on this machine.
+              compatibilityFlags: ["no_web_socket_compression"],
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
                 TEST_RECORD: process.env["EDGEFORGE_TEST_RECORD"] === "1",
