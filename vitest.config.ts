@@ -6,7 +6,6 @@ import { buildLocalBindings } from "./scripts/build/local-bindings.ts";
 import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
 import { localBuckets } from "./scripts/serve/bucket/bindings.ts";
 import { localDatabases } from "./scripts/serve/database/bindings.ts";
-import { SizeSequencer } from "./scripts/test/size-sequencer.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 await buildLocalBindings();
@@ -68,7 +67,6 @@ export default defineConfig({
       !message?.includes('Closing rpc while "onUserConsoleLog" was pending'),
     // Logs of the service are shown for failed tests only.
     silent: "passed-only",
-    sequence: { sequencer: SizeSequencer },
     projects: [
       {
         // Folders without dependencies on the platform, in plain Node.
@@ -77,6 +75,8 @@ export default defineConfig({
           name: "node",
           include: ["test/{lib,git,render}/**/*.test.ts", NODE_TESTS, DOCUMENT_TEST],
           environment: "node",
+          // One process for all files of a worker: starting it takes longer than most of them.
+          isolate: false,
           // A busy machine is slow; tests of a time limit set their own timeout.
           testTimeout: 30_000,
         },
@@ -112,6 +112,8 @@ export default defineConfig({
           cloudflareTest(async () => ({
             wrangler: { configPath: "./wrangler.toml" },
             miniflare: {
+              // Modules and results of tests come and go through a socket on this machine.
+              compatibilityFlags: ["no_web_socket_compression"],
               bindings: {
                 TEST_MIGRATIONS: await readD1Migrations("./migrations"),
                 TEST_RECORD: process.env["EDGEFORGE_TEST_RECORD"] === "1",

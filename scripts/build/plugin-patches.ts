@@ -10,7 +10,9 @@ export interface Patch {
 export const PATCHES: readonly Patch[] = [
   { module: "dist/worker/lib/cloudflare/test-internal.mjs", patch: patchImportModule },
   { module: "dist/worker/index.mjs", patch: sendPendingLogs },
+  { module: "dist/worker/index.mjs", patch: quoteByPlatform },
   { module: "dist/pool/index.mjs", patch: ignoreExpectedMessages },
+  { module: "dist/pool/index.mjs", patch: quoteByPlatform },
 ];
 
 const IMPORT_MODULE = "async function importModule(specifier) {\n";
@@ -50,6 +52,21 @@ const SEND_QUEUED = `if (pendingConsoleLogs.length === 1)
  */
 function sendPendingLogs(source: string): string {
   return insertAfter(LOG_QUEUED, SEND_QUEUED, source, () => true);
+}
+
+const QUOTE = "function stringify_string(str) {\n";
+const QUOTE_BY_PLATFORM = "\treturn JSON.stringify(str); // By the platform.\n";
+
+/**
+ * Makes the plugin quote strings by the platform, and not character by character: each module that
+ * a test loads is one string.
+ *
+ * @throws Refusal if the plugin quotes strings in another way.
+ */
+function quoteByPlatform(source: string): string {
+  return insertAfter(QUOTE, QUOTE_BY_PLATFORM, source, (rest) =>
+    rest.includes("get_escaped_char("),
+  );
 }
 
 const IGNORED_MESSAGES = "const ignoreMessages = [\n";

@@ -24,6 +24,7 @@ import {
   refsOf,
   storeRefs,
 } from "../support/push.ts";
+import { sampleOf } from "../support/sample.ts";
 import { logged } from "../support/usage.ts";
 
 // Every kind of write to a repository, through each door, is made with a token that is bound to
@@ -352,21 +353,27 @@ const named = (writes: readonly Write[]) =>
   writes.map((write) => [`${write.what} through ${write.door}`, write] as const);
 
 describe("a token bound to refs", () => {
-  it.each(named(WRITES))("makes %s where it is bound to these refs", async (_, write) => {
-    const world = await makeWorld();
-    const token = await make.token(world.owner, { refs: write.refs });
-    expect(await write.do(world, token)).toEqual({ isDone: true, reason: null });
-  });
+  it.each(sampleOf(named(WRITES), 8, "bound to these refs"))(
+    "makes %s where it is bound to these refs",
+    async (_, write) => {
+      const world = await makeWorld();
+      const token = await make.token(world.owner, { refs: write.refs });
+      expect(await write.do(world, token)).toEqual({ isDone: true, reason: null });
+    },
+  );
 
-  it.each(named(WRITES))("is refused %s where it is bound to others", async (_, write) => {
-    const world = await makeWorld();
-    // All but one of the refs, or none.
-    for (const refs of [["refs/heads/elsewhere"], ["refs/*"], write.refs.slice(1)]) {
-      if (refs.length === 0) continue;
-      const token = await make.token(world.owner, { refs });
-      expect(await tryInVain(write, world, token)).toEqual(refusedBy("token-refs"));
-    }
-  });
+  it.each(sampleOf(named(WRITES), 8, "bound to other refs"))(
+    "is refused %s where it is bound to others",
+    async (_, write) => {
+      const world = await makeWorld();
+      // All but one of the refs, or none.
+      for (const refs of [["refs/heads/elsewhere"], ["refs/*"], write.refs.slice(1)]) {
+        if (refs.length === 0) continue;
+        const token = await make.token(world.owner, { refs });
+        expect(await tryInVain(write, world, token)).toEqual(refusedBy("token-refs"));
+      }
+    },
+  );
 
   it("is told for each ref of a push, and the others are updated", async () => {
     const world = await makeWorld();
@@ -405,20 +412,26 @@ const WITH_PATHS = WRITES.filter(({ paths }) => paths !== undefined);
 const WITHOUT = WRITES.filter(({ paths, isOfNoPath }) => paths === undefined && !isOfNoPath);
 
 describe("a token bound to paths", () => {
-  it.each(named(WITH_PATHS))("makes %s where it is bound to these paths", async (_, write) => {
-    const world = await makeWorld();
-    const token = await make.token(world.owner, { paths: write.paths ?? [] });
-    expect(await write.do(world, token)).toEqual({ isDone: true, reason: null });
-  });
+  it.each(sampleOf(named(WITH_PATHS), 6, "bound to these paths"))(
+    "makes %s where it is bound to these paths",
+    async (_, write) => {
+      const world = await makeWorld();
+      const token = await make.token(world.owner, { paths: write.paths ?? [] });
+      expect(await write.do(world, token)).toEqual({ isDone: true, reason: null });
+    },
+  );
 
-  it.each(named(WITH_PATHS))("is refused %s where it is bound to others", async (_, write) => {
-    const world = await makeWorld();
-    for (const paths of [["src/**"], ["docs"], write.paths?.slice(1) ?? []]) {
-      if (paths.length === 0) continue;
-      const token = await make.token(world.owner, { paths });
-      expect(await tryInVain(write, world, token)).toEqual(refusedBy("token-paths"));
-    }
-  });
+  it.each(sampleOf(named(WITH_PATHS), 6, "bound to other paths"))(
+    "is refused %s where it is bound to others",
+    async (_, write) => {
+      const world = await makeWorld();
+      for (const paths of [["src/**"], ["docs"], write.paths?.slice(1) ?? []]) {
+        if (paths.length === 0) continue;
+        const token = await make.token(world.owner, { paths });
+        expect(await tryInVain(write, world, token)).toEqual(refusedBy("token-paths"));
+      }
+    },
+  );
 
   it.each(named(WITHOUT))("is refused %s, whatever its paths are", async (_, write) => {
     const world = await makeWorld();
@@ -548,7 +561,7 @@ describe("a push with a token bound to docs/**", () => {
     new: tip,
   });
 
-  it.each(REFUSED)("is refused %s", async (_, make_, message) => {
+  it.each(sampleOf(REFUSED, 5, "refused pushes"))("is refused %s", async (_, make_, message) => {
     const world = await makeWorld();
     const token = await make.token(world.owner, { paths });
     const before = await stateOf(world.repo);

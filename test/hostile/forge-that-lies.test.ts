@@ -14,6 +14,7 @@ import type { GiteaBehaviour, RawAnswer } from "../support/forges/gitea.ts";
 import { type Json, makeGiteaSample } from "../support/forges/gitea-sample.ts";
 import { importGitea } from "../support/forges/import-gitea.ts";
 import { make } from "../support/make.ts";
+import { sampleOf } from "../support/sample.ts";
 
 const { issues: sampleIssues, labels: sampleLabels, releases: sampleReleases } = makeGiteaSample();
 const first = sampleIssues[0] as Json;
@@ -35,8 +36,8 @@ const issuesOf = (...items: Json[]): GiteaBehaviour => ({
  */
 const REQUESTS_MAX = 60;
 
-// Each ends the import at once, with a reason that an administrator can read.
-it.each<[string, GiteaBehaviour, RegExp]>([
+/** Each ends the import at once, with a reason that an administrator can read. */
+const REFUSED: [string, GiteaBehaviour, RegExp][] = [
   ["a body without end", { raw: { labels: { isEndless: true } } }, /labels is too large\.$/],
   [
     "JSON of a million arrays in each other",
@@ -96,7 +97,9 @@ it.each<[string, GiteaBehaviour, RegExp]>([
     { raw: { labels: { status: 307, headers: { Location: "?again" } } } },
     /labels|redirect|disallowed/,
   ],
-])(
+];
+
+it.each(sampleOf(REFUSED, 6, "answers of a forge that lies"))(
   "is refused where it answers with %s",
   async (_, behaviour, reason) => {
     const token = `secret-${crypto.randomUUID()}`;
@@ -193,7 +196,7 @@ it("takes times of the year 1 and of the year 275760 as the first and the last t
 });
 
 // SECURITY: nobody's name elsewhere makes them somebody here.
-it.each(["root", "constructor", "__proto__", "toString", "Ghost"])(
+it.each(sampleOf(["root", "constructor", "__proto__", "toString", "Ghost"], 2, "names elsewhere"))(
   "gives the words of its %s to no account here",
   async (login) => {
     const local = /^[a-z]+$/.test(login) ? await localAccount(login) : undefined;
@@ -216,21 +219,28 @@ async function localAccount(name: string) {
   return present ?? (await make.user({ name, lowerName: name }).catch(() => undefined));
 }
 
-it.each([
+const ADDRESSES: [string, string][] = [
   ["the own network", "http://10.0.0.1/secret"],
   ["the cloud's metadata", "http://169.254.169.254/latest/meta-data"],
   ["a file of the server", "file:///etc/passwd"],
   ["no address", "not an address"],
   ["another protocol", "gopher://127.0.0.1:70/x"],
-])("leaves out a file of a release that leads to %s", async (_, url) => {
-  const asset = { id: 1, name: "a.txt", size: 3, created_at: "2024-01-01T00:00:00Z" };
-  const { row, list } = await takeOver({
-    issues: json([first]),
-    releases: json([{ ...release, assets: [{ ...asset, browser_download_url: url }] }]),
-  });
-  expect(await list("/releases")).toMatchObject([{ tag_name: release["tag_name"], assets: [] }]);
-  expect(await db.select().from(attachments).where(eq(attachments.repoId, row.repoId))).toEqual([]);
-  expect(row.notes).toEqual(
-    expect.arrayContaining([expect.stringMatching(/^the file a\.txt was left out: /)]),
-  );
-});
+];
+
+it.each(sampleOf(ADDRESSES, 2, "addresses of files"))(
+  "leaves out a file of a release that leads to %s",
+  async (_, url) => {
+    const asset = { id: 1, name: "a.txt", size: 3, created_at: "2024-01-01T00:00:00Z" };
+    const { row, list } = await takeOver({
+      issues: json([first]),
+      releases: json([{ ...release, assets: [{ ...asset, browser_download_url: url }] }]),
+    });
+    expect(await list("/releases")).toMatchObject([{ tag_name: release["tag_name"], assets: [] }]);
+    expect(await db.select().from(attachments).where(eq(attachments.repoId, row.repoId))).toEqual(
+      [],
+    );
+    expect(row.notes).toEqual(
+      expect.arrayContaining([expect.stringMatching(/^the file a\.txt was left out: /)]),
+    );
+  },
+);

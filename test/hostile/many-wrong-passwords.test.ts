@@ -8,6 +8,7 @@ import { basic, call, visit, type Answer, type Sending } from "../support/call.t
 import { db } from "../support/db.ts";
 import { eventsBy } from "../support/events.ts";
 import { freshName, make, type TestUser } from "../support/make.ts";
+import { sampleOf } from "../support/sample.ts";
 import { doorsWith } from "../support/service.ts";
 
 /** Hashes that run or wait. */
@@ -54,20 +55,23 @@ const REFUSALS: Record<keyof typeof DOORS, unknown> = {
 const names = Object.keys(DOORS) as (keyof typeof DOORS)[];
 
 describe("forty wrong passwords at once", () => {
-  it.each(names)("at the door of %s cost a few hashes; the rest is 429", async (door) => {
-    const answers = await Promise.all(
-      Array.from({ length: 40 }, () => DOORS[door](wrong(freshName("nobody")))),
-    );
+  it.each(sampleOf(names, 2, "doors"))(
+    "at the door of %s cost a few hashes; the rest is 429",
+    async (door) => {
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, () => DOORS[door](wrong(freshName("nobody")))),
+      );
 
-    expect(statusesOf(answers)).toEqual({ 401: QUEUE_LENGTH, 429: 40 - QUEUE_LENGTH });
-    expect(hashed).toHaveBeenCalledTimes(QUEUE_LENGTH);
-    for (const { status, headers, body } of answers) {
-      if (status !== 429) continue;
-      expect(headers.get("Retry-After")).toMatch(/^[1-9]\d?$/);
-      expect(headers.get("WWW-Authenticate")).toBeNull();
-      expect(body).toEqual(REFUSALS[door]);
-    }
-  });
+      expect(statusesOf(answers)).toEqual({ 401: QUEUE_LENGTH, 429: 40 - QUEUE_LENGTH });
+      expect(hashed).toHaveBeenCalledTimes(QUEUE_LENGTH);
+      for (const { status, headers, body } of answers) {
+        if (status !== 429) continue;
+        expect(headers.get("Retry-After")).toMatch(/^[1-9]\d?$/);
+        expect(headers.get("WWW-Authenticate")).toBeNull();
+        expect(body).toEqual(REFUSALS[door]);
+      }
+    },
+  );
 
   it("let other requests be answered between two hashes", async () => {
     const attempts = Promise.all(

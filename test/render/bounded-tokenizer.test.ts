@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { sampleOf } from "../support/sample.ts";
 import { knowAll, render } from "./render-text.ts";
 
 const LENGTH = 100_000;
@@ -72,7 +73,7 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 describe("a text that is slow to render", () => {
-  it.each(Object.entries(TEXTS))(
+  it.each(sampleOf(Object.entries(TEXTS), 14, "texts that are slow to render"))(
     "is rendered, if only as plain text, in bounded time: %s",
     async (_, text) => {
       const outcome = await render(text, { resolve: knowAll }).then(

@@ -161,14 +161,15 @@ const MODES: readonly Omit<Fault, "at">[] = [
 /** No call fails. */
 const NONE: Fault = { at: Number.POSITIVE_INFINITY, isDone: false, isDeath: false };
 
-/** How many faults a usual run takes of a story, besides that of its first call. */
-const FAULTS = 3;
+/** How many faults a usual run takes of a story. */
+const FAULTS = 2;
 
-/** Faults of the first call, without effect, and of a sample of the others, each in another way. */
+/** Faults of a sample of the calls, each in another way than the one before. */
 function faultsOf(count: number): Fault[] {
-  const others = Array.from({ length: count - 1 }, (_, at) => at + 1);
-  const calls = [0, ...sampleOf(others, FAULTS, expect.getState().currentTestName ?? "")];
-  return calls.map((at, turn) => Object.assign({ at }, MODES[turn % MODES.length] ?? NONE));
+  const key = expect.getState().currentTestName ?? "";
+  const calls = sampleOf([...Array.from({ length: count }).keys()], FAULTS, key);
+  const [way = 0] = sampleOf([...MODES.keys()], 1, `${key}: way`);
+  return calls.map((at, turn) => Object.assign({ at }, MODES[(way + turn) % MODES.length] ?? NONE));
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   type TeamUnits,
   type User,
 } from "../../src/db/schema/index.ts";
+import { type Params, prepareAll } from "../../src/db/prepared.ts";
 import {
   DEFAULT_ISSUE_SETTINGS,
   DEFAULT_PULL_SETTINGS,
@@ -52,18 +53,17 @@ export interface TestRepo extends Repository {
   owner: string;
 }
 
-/** The insert of an account, and a subquery for its id in the same batch. */
-function account(kind: User["kind"], fields: Partial<User>) {
+/** The row of an account. */
+function accountRow(kind: User["kind"], fields: Partial<User>) {
   const name = fields.name ?? freshName(kind === "user" ? "user" : "org");
-  const lowerName = name.toLowerCase();
   const email = `${name}@example.com`;
-  const row = { kind, name, email, createdAt: 1000, updatedAt: 1000, ...fields, lowerName };
-  return {
-    insert: db.insert(users).values(row).returning(),
-    id: sql<number>`(select id from users where lower_name = ${lowerName})`,
-    email: row.email,
-  };
+  const lowerName = name.toLowerCase();
+  return { kind, name, email, createdAt: 1000, updatedAt: 1000, ...fields, lowerName };
 }
+
+/** A subquery for the id of an account that the same batch inserts. */
+const idOf = (lowerName: string | SQL<string>) =>
+  sql<number>`(select id from users where lower_name = ${lowerName})`;
 
 interface TokenFields {
   scopes?: string | null;
@@ -75,31 +75,36 @@ interface TokenFields {
   packages?: readonly string[];
 }
 
-/** A token's secret, and the statements that insert it. */
-async function token(
-  userId: number | SQL<number>,
-  { scopes = "all", expiresAt = null, repos, refs, paths, packages }: TokenFields = {},
-) {
+/** A token's secret, and its row without its user. */
+async function makeToken({ scopes = "all", expiresAt = null, ...bounds }: TokenFields = {}) {
   const secret = makeSecret();
   const row = {
-    userId,
     name: freshName("token"),
     secretHash: await hashSecret(secret),
     lastEight: secret.slice(-8),
     scopes,
     expiresAt,
-    isBound: repos !== undefined,
-    boundRefs: refs ?? null,
-    boundPaths: paths ?? null,
-    boundPackages: packages ?? null,
+    isBound: bounds.repos !== undefined,
     createdAt: Date.now(),
     lastUsedAt: Date.now(),
   };
-  const tokenId = sql<number>`(select id from access_tokens where secret_hash = ${row.secretHash})`;
-  const bindings = (repos ?? []).map(({ id: repoId }) =>
-    db.insert(accessTokenRepositories).values({ tokenId, repoId }),
-  );
-  return { secret, insert: db.insert(accessTokens).values(row), bindings };
+  return { secret, row };
+}
+
+/** A user with an address and a token: most tests make some, so that their SQL is built once. */
+const insertUser = prepareAll((builder, { user, address, token }: Params<UserRows>) => {
+  const userId = idOf(user.lowerName);
+  return [
+    builder.insert(users).values(user).returning(),
+    builder.insert(emailAddresses).values({ ...address, userId }),
+    builder.insert(accessTokens).values({ ...token, userId }),
+  ];
+});
+
+interface UserRows {
+  user: ReturnType<typeof accountRow>;
+  address: { email: string; lowerEmail: string; isActivated: boolean; isPrimary: boolean };
+  token: Awaited<ReturnType<typeof makeToken>>["row"];
 }
 
 const insertTeam = (orgId: number | SQL<number>, fields: TeamFields = {}) => {
@@ -141,14 +146,12 @@ const insertMember = (
 /** Inserts rows with fresh names, in one batch each; `fields` overrides the defaults. */
 export const make = {
   async user(fields: Partial<User> = {}): Promise<TestUser> {
-    const { insert, id: userId, email } = account("user", fields);
-    const { secret, insert: insertToken } = await token(userId);
-    const address = { userId, email, lowerEmail: email.toLowerCase() };
-    const [rows] = await db.batch([
-      insert,
-      db.insert(emailAddresses).values({ ...address, isActivated: true, isPrimary: true }),
-      insertToken,
-    ]);
+    const user = accountRow("user", fields);
+    const { secret, row: token } = await makeToken();
+    const { email } = user;
+    const lowerEmail = email.toLowerCase();
+    const address = { email, lowerEmail, isActivated: true, isPrimary: true };
+    const [rows] = await db.batch(insertUser(db, { user, address, token }));
     return { ...only(rows), token: secret, password: PASSWORD };
   },
 
@@ -159,18 +162,27 @@ export const make = {
   admin: (fields: Partial<User> = {}): Promise<TestUser> => make.user({ isAdmin: true, ...fields }),
 
   /** Inserts a token and returns its secret. */
-  async token({ id }: Pick<User, "id">, fields: TokenFields = {}): Promise<string> {
-    const { secret, insert, bindings } = await token(id, fields);
-    await db.batch([insert, ...bindings]);
+  async token({ id: userId }: Pick<User, "id">, fields: TokenFields = {}): Promise<string> {
+    const { secret, row } = await makeToken(fields);
+    const { repos = [], refs = null, paths = null, packages = null } = fields;
+    const bounds = { boundRefs: refs, boundPaths: paths, boundPackages: packages };
+    const tokenId = sql<number>`(select id from access_tokens where secret_hash = ${row.secretHash})`;
+    await db.batch([
+      db.insert(accessTokens).values({ ...row, ...bounds, userId }),
+      ...repos.map(({ id: repoId }) =>
+        db.insert(accessTokenRepositories).values({ tokenId, repoId }),
+      ),
+    ]);
     return secret;
   },
 
   /** An organization whose owners are `owners`. */
   async org(owners: Pick<User, "id">[], fields: Partial<User> = {}): Promise<User> {
-    const { insert, id } = account("organization", fields);
+    const row = accountRow("organization", fields);
+    const id = idOf(row.lowerName);
     const teamId = sql<number>`(select id from teams where org_id = ${id} and lower_name = 'owners')`;
     const [rows] = await db.batch([
-      insert,
+      db.insert(users).values(row).returning(),
       insertTeam(id, { access: ACCESS.owner, name: "Owners" }),
       ...owners.flatMap((owner) => insertMember(id, teamId, owner)),
     ]);

@@ -1,7 +1,7 @@
 import { env } from "cloudflare:workers";
 
 import { ANONYMOUS } from "../../src/auth/actor.ts";
-import { parseConfig } from "../../src/config.ts";
+import { type Config, parseConfig } from "../../src/config.ts";
 import type { Ctx } from "../../src/context.ts";
 import { openDatabase } from "../../src/db/db.ts";
 import { USER_AGENT } from "../../src/domain/version.ts";
@@ -19,6 +19,15 @@ export const TEST_SETTINGS = {
   WEBHOOKS_MAX: env.WEBHOOKS_MAX,
 };
 
+/** Parsed configurations by their variables: parsing takes longer than most jobs. */
+const configs = new Map<string, Config>();
+function configOf(settings: Record<string, string>): Config {
+  const key = JSON.stringify(settings);
+  const config = configs.get(key) ?? parseConfig({ ...TEST_SETTINGS, ...settings });
+  configs.set(key, config);
+  return config;
+}
+
 /**
  * The context of jobs, on the bindings of the Worker.
  *
@@ -32,7 +41,7 @@ export function systemCtx(
   settings: Record<string, string> = {},
 ): Ctx {
   const all = { ...env, ...bindings };
-  const config = parseConfig({ ...TEST_SETTINGS, ...settings });
+  const config = configOf(settings);
   return {
     config,
     db: openDatabase(all.DB.withSession("first-primary")),

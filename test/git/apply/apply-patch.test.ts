@@ -15,6 +15,7 @@ import { damage } from "../fuzz/damage.ts";
 import { git, gitBytes, makeDirectory, makeFixture } from "../support/git.ts";
 import { makeRandom, type Random } from "../support/random.ts";
 import { gitReader } from "../support/sidecars.ts";
+import { caseCount, sampleOf } from "../../support/sample.ts";
 
 // Each comparison starts git several times.
 vi.setConfig({ testTimeout: 60_000 });
@@ -89,7 +90,7 @@ describe("the output of git diff", () => {
     const repository = makeFixture(fixture);
     const log = git(repository, ["rev-list", "--all", "--parents"]).split("\n").slice(0, 25);
     let style = 0;
-    for (const line of log) {
+    for (const line of sampleOf(log, 8, fixture)) {
       const [commit = "", parent] = line.split(" ");
       if (parent === undefined) continue;
       const options = STYLES[style++ % STYLES.length] ?? [];
@@ -131,7 +132,7 @@ describe("the output of git diff", () => {
     );
     const random = makeRandom(11);
     let applied = 0;
-    for (let round = 0; round < 24; round++) {
+    for (let round = 0; round < caseCount(12, 24); round++) {
       const at = random.below(commits.length - 1);
       const [from = "", to = ""] = [commits[at], commits[at + 1]];
       const onto = commits[Math.min(commits.length - 1, at + 1 + random.below(3))] ?? "";
@@ -167,7 +168,7 @@ describe("hunks", () => {
       return git(repository, ["mktree"], { input: `100644 blob ${oid}\tfile\n` });
     };
     let [applied, refused] = [0, 0];
-    for (let round = 0; round < 70; round++) {
+    for (let round = 0; round < caseCount(35, 70); round++) {
       const base = Array.from({ length: 5 + random.below(40) }, () => `line ${random.below(12)}`);
       const old = store(base, random.below(4) > 0);
       const fresh = store(editText(random, base, 1 + random.below(3)), random.below(4) > 0);
@@ -185,8 +186,8 @@ describe("hunks", () => {
       if ("tree" in ours) applied++;
       else refused++;
     }
-    expect(applied).toBeGreaterThan(10);
-    expect(refused).toBeGreaterThan(10);
+    expect(applied).toBeGreaterThan(5);
+    expect(refused).toBeGreaterThan(5);
   });
 });
 
@@ -495,11 +496,11 @@ describe("handwritten patches", () => {
     ]);
     const random = makeRandom(31);
     let refused = 0;
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < caseCount(150, 400); round++) {
       const patch = damage(random, random.pick([forward, back, Buffer.from(HEAD + HUNK)]));
       const outcome = await applyByUs(objects, random.pick([root, empty]), patch);
       if ("error" in outcome) refused++;
     }
-    expect(refused).toBeGreaterThan(100);
+    expect(refused).toBeGreaterThan(30);
   });
 });

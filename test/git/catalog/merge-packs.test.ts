@@ -28,6 +28,7 @@ import {
 import { makeRandom } from "../support/random.ts";
 import { gitReader, storePack } from "../support/sidecars.ts";
 import { MemorySource } from "../support/sources.ts";
+import { caseCount } from "../../support/sample.ts";
 import { makeTextHistory, readAllByGit, receiveWrites } from "../support/text-history.ts";
 
 const fixture = makeFixture("history");
@@ -44,7 +45,12 @@ const FIXTURE_TIPS = [
 ];
 const fixturePushes = await receivePushes(fixture, FIXTURE_TIPS);
 
-const text = makeTextHistory(300);
+/** Commits of a history of texts, each pushed alone, and written through the API. */
+const COMMITS = caseCount(120, 300);
+/** Two thirds of them. */
+const OLDER = (2 * COMMITS) / 3;
+
+const text = makeTextHistory(COMMITS);
 const textPushes = await receivePushes(text.directory, text.tips);
 const textWrites = await receiveWrites(text);
 
@@ -116,8 +122,8 @@ describe("mergePacks", { timeout: 60_000 }, () => {
 
   it("merges the newest packs when they refer to older ones", async () => {
     const tip = text.tips.at(-1) ?? "";
-    const merged = await merge(textPushes.slice(200));
-    const directory = makeRepositoryOf([...textPushes.slice(0, 200), merged], tip);
+    const merged = await merge(textPushes.slice(OLDER));
+    const directory = makeRepositoryOf([...textPushes.slice(0, OLDER), merged], tip);
     expect(git(directory, ["fsck", "--full", "--strict"])).toBe("");
     expect(longestChain(directory, merged)).toBeLessThanOrEqual(50);
     expect(git(directory, ["rev-list", "--objects", "main"])).toBe(
@@ -127,7 +133,7 @@ describe("mergePacks", { timeout: 60_000 }, () => {
 });
 
 describe("mergePacks against git gc", { timeout: 60_000 }, () => {
-  it("packs 300 pushes of one commit as small as git does", async () => {
+  it("packs pushes of one commit each as small as git does", async () => {
     const tip = text.tips.at(-1) ?? "";
     const merged = await merge(textPushes);
     const directory = makeRepositoryOf([merged], tip);
@@ -136,7 +142,7 @@ describe("mergePacks against git gc", { timeout: 60_000 }, () => {
     expect(merged.pack.length / gcBytes(makeRepositoryOf(textPushes, tip))).toBeLessThan(1.1);
   });
 
-  it("makes deltas of objects that 300 writes through the API stored whole", async () => {
+  it("makes deltas of objects that writes through the API stored whole", async () => {
     const tip = text.tips.at(-1) ?? "";
     const merged = await merge(textWrites);
     const directory = makeRepositoryOf([merged], tip);
@@ -219,8 +225,8 @@ describe("findMerge", () => {
 
 describe("merging after every push", { timeout: 60_000 }, () => {
   it("keeps few packs, writes each object few times, and stays as small as git", async () => {
-    const pushes = textPushes.slice(0, 200);
-    const tip = text.tips[199] ?? "";
+    const pushes = textPushes.slice(0, OLDER);
+    const tip = text.tips[OLDER - 1] ?? "";
     let packs: KeptPack[] = [];
     let written = 0;
     for (const push of pushes) {
@@ -241,7 +247,7 @@ describe("merging after every push", { timeout: 60_000 }, () => {
       git(text.directory, ["rev-list", "--objects", tip]),
     );
     const objects = git(directory, ["rev-list", "--objects", "main"]).split("\n").length;
-    expect(written / objects).toBeLessThan(Math.log(200) / Math.log(1.5));
+    expect(written / objects).toBeLessThan(Math.log(OLDER) / Math.log(1.5));
     const bytes = packs.reduce((sum, { pack }) => sum + pack.length, 0);
     expect(bytes / gcBytes(directory)).toBeLessThan(1.2);
   });
@@ -424,7 +430,7 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
     const forge = new PackForge();
     forge.whole(BLOB, Buffer.alloc(5 * 1024 * 1024, 1));
     const padding = await receivePack([], forge.build());
-    const large = await merge([padding, ...textWrites.slice(0, 200)]);
+    const large = await merge([padding, ...textWrites.slice(0, OLDER)]);
     const mergeWith = async (contentReadsMax: number) => {
       let reads = 0;
       const source = {
@@ -434,7 +440,7 @@ describe("mergePacks of unusual packs", { timeout: 60_000 }, () => {
           return large.source.read(start, end);
         },
       };
-      const packs = [{ ...large, source }, ...textWrites.slice(200)];
+      const packs = [{ ...large, source }, ...textWrites.slice(OLDER)];
       const merged = await merge(packs, { contentReadsMax });
       expect((await listContents(merged)).size).toBe(merged.idx.count);
       return { reads, bytes: merged.pack.length };

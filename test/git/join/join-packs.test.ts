@@ -20,6 +20,7 @@ import { git, makeFixture, makeRepository } from "../support/git.ts";
 import { indexByGit } from "../support/packs.ts";
 import { type KeptPack, makeRepositoryOf, merge, receivePushes } from "../support/pushes.ts";
 import { MemorySource } from "../support/sources.ts";
+import { sampleOf } from "../../support/sample.ts";
 import { makeTextHistory, readAllByGit, receiveWrites } from "../support/text-history.ts";
 
 const fixture = makeFixture("history");
@@ -115,7 +116,7 @@ const CASES = {
 };
 
 describe("joinPacks", { timeout: 60_000 }, () => {
-  for (const [name, { packs, tip, directory }] of Object.entries(CASES)) {
+  for (const [name, { packs, tip, directory }] of sampleOf(Object.entries(CASES), 2, "joins")) {
     describe(`of ${name}`, () => {
       it("is one pack that git accepts, with every object once and unchanged", async () => {
         const joined = await join(packs);

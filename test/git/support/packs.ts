@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runNow } from "../../../src/git/budget.ts";
+import { only } from "../../../src/lib/only.ts";
 import type { ObjectKind } from "../../../src/git/object/kind.ts";
 import { type ResolveOptions, resolveDeltas } from "../../../src/git/pack/delta-resolver.ts";
 import { DEFAULT_PACK_LIMITS } from "../../../src/git/pack/limits.ts";
@@ -71,6 +72,20 @@ export async function index(pack: Uint8Array, options: Partial<ResolveOptions> =
 
 /** Reads an object with git. */
 export function readByGit(repository: string, oid: string): StoredObject {
-  const kind = git(repository, ["cat-file", "-t", oid]) as ObjectKind;
-  return { kind, content: gitBytes(repository, ["cat-file", kind, oid]) };
+  const batch = gitBytes(repository, ["cat-file", "--batch"], { input: `${oid}\n` });
+  return only([...parseBatch(batch).values()]);
+}
+
+/** The objects that `git cat-file --batch` prints, by their ids. @throws if it misses one. */
+export function parseBatch(batch: Buffer): Map<string, StoredObject> {
+  const objects = new Map<string, StoredObject>();
+  for (let at = 0; at < batch.length;) {
+    const lineEnd = batch.indexOf(10, at);
+    const [oid = "", kind, size] = batch.subarray(at, lineEnd).toString().split(" ");
+    if (size === undefined) throw new Error(`git has no object ${oid}`);
+    const end = lineEnd + 1 + Number(size);
+    objects.set(oid, { kind: kind as ObjectKind, content: batch.subarray(lineEnd + 1, end) });
+    at = end + 1;
+  }
+  return objects;
 }

@@ -1,10 +1,10 @@
 import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
-import type { ObjectKind } from "../../../src/git/object/kind.ts";
 import { parseCommit } from "../../../src/git/object/commit.ts";
 import { parseTree } from "../../../src/git/object/tree.ts";
 import type { StoredObject } from "../../../src/git/store.ts";
 import { codec } from "./codec.ts";
 import { git, gitBytes, makeRepository } from "./git.ts";
+import { parseBatch } from "./packs.ts";
 import { type KeptPack, receivePack } from "./pushes.ts";
 import { makeRandom } from "./random.ts";
 
@@ -77,15 +77,5 @@ export async function receiveWrites({ directory, tips }: TextHistory): Promise<K
 }
 
 /** Reads every object of a repository with git. */
-export function readAllByGit(directory: string): Map<string, StoredObject> {
-  const batch = gitBytes(directory, ["cat-file", "--batch", "--batch-all-objects"]);
-  const objects = new Map<string, StoredObject>();
-  for (let at = 0; at < batch.length;) {
-    const lineEnd = batch.indexOf(10, at);
-    const [oid = "", kind, size] = batch.subarray(at, lineEnd).toString().split(" ");
-    const end = lineEnd + 1 + Number(size);
-    objects.set(oid, { kind: kind as ObjectKind, content: batch.subarray(lineEnd + 1, end) });
-    at = end + 1;
-  }
-  return objects;
-}
+export const readAllByGit = (directory: string): Map<string, StoredObject> =>
+  parseBatch(gitBytes(directory, ["cat-file", "--batch", "--batch-all-objects"]));
