@@ -2,6 +2,7 @@ import { sql, type SQL } from "drizzle-orm";
 
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
@@ -33,11 +34,11 @@ export async function listNotifications(
   const { range, kinds } = splitFilter(filter);
   const { size, offset } = slice;
   const args = { principal: principalOf(ctx.actor), range, size, offset };
-  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, args, kinds));
-  return {
-    items: toNotificationContexts(ctx, [rows, repos]),
-    total: counted?.total ?? 0,
-  };
+  const {
+    counted: [counted],
+    ...found
+  } = await batch(ctx.db, notificationPage(ctx.db, args, kinds));
+  return { items: toNotificationContexts(ctx, found), total: counted?.total ?? 0 };
 }
 
 /** Counts the notifications of a user that the caller may see. */
@@ -56,7 +57,7 @@ interface ListArguments {
 const notificationPage = prepareAll(
   (db, p: Params<ListArguments & Slice>, kinds: NotificationKinds) => {
     const page = selectPage(p.principal, p.range, kinds, p);
-    return [...selectNotifications(db, p.principal, page), selectTotal(db, p, kinds)] as const;
+    return { ...selectNotifications(db, p.principal, page), counted: selectTotal(db, p, kinds) };
   },
 );
 

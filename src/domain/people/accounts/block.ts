@@ -4,6 +4,7 @@ import { insertBlock, removeBlock, selectBlockedPage } from "../../../auth/acces
 import { deleteCollaborationsBetween } from "../../../auth/access/collaborators.ts";
 import { deleteTransfersBetween } from "../../../auth/access/transfers.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import { follows, repositories, stars, watches, type User } from "../../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../../events/record.ts";
@@ -99,7 +100,7 @@ export const findBlocked = (ctx: Ctx, blocker: User, name: string): Promise<User
 export async function listBlocked(ctx: Ctx, blocker: User, slice: Slice): Promise<Listed<User>> {
   const { size, offset } = slice;
   return toListedPage(
-    await ctx.db.batch(selectBlockedPage(ctx.db, { blockerId: blocker.id, size, offset })),
+    await batch(ctx.db, selectBlockedPage(ctx.db, { blockerId: blocker.id, size, offset })),
     ({ user }) => user,
   );
 }

@@ -1,6 +1,7 @@
 import { asc, desc, eq, gt, gte, inArray, lt, sql, type Column, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch, type Results } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { auditEvents, users, type User } from "../../../db/schema/index.ts";
@@ -47,7 +48,7 @@ export async function listAudit(
   cursor: AuditCursor,
 ): Promise<AuditSlice> {
   const resolved = await resolveNames(ctx, filter);
-  return toSlice(cursor, await ctx.db.batch(allEntries(ctx.db, ...toPage(resolved, cursor))));
+  return toSlice(cursor, await batch(ctx.db, allEntries(ctx.db, ...toPage(resolved, cursor))));
 }
 
 const allEntries = prepareAll((db, p: Params<AuditPage>, order: AuditOrder) => {
@@ -67,7 +68,7 @@ export async function listOrganizationAudit(
   const [page, order] = toPage(await resolveNames(ctx, filter), cursor);
   return toSlice(
     cursor,
-    await ctx.db.batch(entriesOfOrganization(ctx.db, { ...page, orgId: org.id }, order)),
+    await batch(ctx.db, entriesOfOrganization(ctx.db, { ...page, orgId: org.id }, order)),
   );
 }
 
@@ -92,7 +93,7 @@ export async function listOwnAudit(
   const [page, order] = toPage(await resolveNames(ctx, filter), cursor);
   return toSlice(
     cursor,
-    await ctx.db.batch(entriesOfUser(ctx.db, { ...page, userId: user.id }, order)),
+    await batch(ctx.db, entriesOfUser(ctx.db, { ...page, userId: user.id }, order)),
   );
 }
 
@@ -168,8 +169,8 @@ function selectEntries(
     limit ${EXAMINED_MAX}
   ) looked`;
   const last = order === "asc" ? sql`max(looked.id)` : sql`min(looked.id)`;
-  return [
-    db
+  return {
+    rows: db
       .select({
         row: auditEvents,
         isAddressShown: sql<number>`${isAddressShown}`.as("is_address_shown"),
@@ -179,16 +180,14 @@ function selectEntries(
       .where(allOf(isKind, isActor, isOwner, isBetween(resolved)))
       .orderBy(direction(id))
       .limit(size),
-    db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(examined),
-  ] as const;
+    ends: db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(examined),
+  };
 }
-
-type Statements = ReturnType<typeof selectEntries>;
 
 /** The page of the rows of `selectEntries`. */
 function toSlice(
   { after, size }: AuditCursor,
-  [rows, [end]]: readonly [Awaited<Statements[0]>, Awaited<Statements[1]>],
+  { rows, ends: [end] }: Results<ReturnType<typeof selectEntries>>,
 ): AuditSlice {
   const items = rows.map(({ row, isAddressShown: isShown }) => ({
     row,

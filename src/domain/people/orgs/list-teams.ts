@@ -9,6 +9,7 @@ import {
   selectTeamPage,
 } from "../../../auth/access/teams.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { users, type Repository, type Team, type User } from "../../../db/schema/index.ts";
@@ -70,7 +71,7 @@ async function list(
   filter: TeamFilter,
   { size, offset }: Slice,
 ): Promise<Listed<TeamOfOrganization>> {
-  return toListedPage(await db.batch(teamPage(db, { ...filter, size, offset })));
+  return toListedPage(await batch(db, teamPage(db, { ...filter, size, offset })));
 }
 
 const teamPage = prepareAll((db, p: Params<TeamFilter & Slice>) =>

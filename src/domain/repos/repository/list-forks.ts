@@ -1,6 +1,7 @@
 import { asc, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { repositories } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -14,7 +15,7 @@ export async function listForks(
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> {
   const page = { ...toPage(ctx, slice), parentId: parent.row.id };
-  const { items, total } = toListed(ctx, await ctx.db.batch(listOfParent(ctx.db, page)));
+  const { items, total } = toListed(ctx, await batch(ctx.db, listOfParent(ctx.db, page)));
   for (const fork of items) fork.parent = parent;
   return { items, total };
 }

@@ -7,6 +7,7 @@ import {
 } from "../../../auth/access/visible-repositories.ts";
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -63,11 +64,13 @@ async function listToggled(
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> {
   const { db, actor } = ctx;
-  const statements = toggledBy(db, { ...toPage(ctx, slice), id }, { toggle });
-  const [rows, [all], [hidden]] = await db.batch(statements);
+  const { rows, stored, hidden } = await batch(
+    db,
+    toggledBy(db, { ...toPage(ctx, slice), id }, { toggle }),
+  );
   return {
     items: rows.map((row) => toRepositoryContext(actor, row)),
-    total: (all?.n ?? 0) - (hidden?.n ?? 0),
+    total: (stored[0]?.n ?? 0) - (hidden[0]?.n ?? 0),
   };
 }
 
@@ -97,19 +100,19 @@ const toggledBy = prepareAll(
       .limit(size)
       .offset(offset)
       .as("page");
-    return [
-      selectRepositories(db, toCallerSql(principal))
+    return {
+      rows: selectRepositories(db, toCallerSql(principal))
         .innerJoin(page, eq(page.id, repositories.id))
         .orderBy(desc(page.toggledAt), desc(page.id)),
-      db
+      stored: db
         .select({ n: sql<number>`${stored}`.as("n") })
         .from(users)
         .where(eq(users.id, id)),
-      db
+      hidden: db
         .select({ n: count().as("n") })
         .from(toggles)
         .where(and(isOfUser, mayBeHidden, sql`not ${isVisible}`)),
-    ];
+    };
   },
 );
 
@@ -121,15 +124,15 @@ async function listTogglers(
   slice: Slice,
 ): Promise<Listed<User>> {
   const statements = togglersOf(ctx.db, { ...toPage(ctx, slice), id }, { toggle });
-  return toListedPage(await ctx.db.batch(statements), ({ user }) => user);
+  return toListedPage(await batch(ctx.db, statements), ({ user }) => user);
 }
 
 const togglersOf = prepareAll(
   (db, { principal, size, offset, id }: OfRow, { toggle }: { toggle: Toggle }) => {
     const { toggles } = TOGGLES[toggle];
     const isListed = and(eq(toggles.repoId, id), isAccountVisible(principal));
-    return [
-      db
+    return {
+      rows: db
         .select({ user: columnsOf(users, "u") })
         .from(toggles)
         .innerJoin(users, eq(users.id, toggles.userId))
@@ -137,11 +140,11 @@ const togglersOf = prepareAll(
         .orderBy(asc(toggles.userId))
         .limit(size)
         .offset(offset),
-      db
+      counted: db
         .select({ total: count().as("total") })
         .from(toggles)
         .innerJoin(users, eq(users.id, toggles.userId))
         .where(isListed),
-    ];
+    };
   },
 );
