@@ -63,7 +63,7 @@ pullMerge.openapi(
     tags: ["repository"],
     summary: "Merge a pull request",
     description:
-      "By a commit or commits that the style makes, or once all checks succeed, or by the merge queue of the base. 405 tells that it can't be merged now.",
+      "By a commit or commits that the style makes, or once all checks succeed, or by the merge queue of the base. 405 means that it can't be merged now.",
     middleware: [signedInPull("write:repository")] as const,
     request: {
       params: IssuePath,
