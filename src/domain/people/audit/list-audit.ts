@@ -3,9 +3,13 @@ import { asc, desc, eq, gt, gte, inArray, lt, sql, type Column, type SQL } from 
 import type { Ctx } from "../../../context.ts";
 import { batch, type Results } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { auditEvents, users, type User } from "../../../db/schema/index.ts";
 import type { AuditEntryRow, AuditKind } from "../../../shapes/audit/audit-event.ts";
+
+/** The entries that a page examines. */
+const examined = derivedTable("examined", "id");
 
 /** The requested part of the log. */
 export interface AuditCursor {
@@ -163,12 +167,12 @@ function selectEntries(
         limit ${EXAMINED_MAX}
       )`,
   );
-  const examined = sql`(
+  const walk = sql`(
     select id from (${sql.join(parts, sql` union `)})
     order by ${order === "asc" ? sql`id` : sql`id desc`}
     limit ${EXAMINED_MAX}
-  ) looked`;
-  const last = order === "asc" ? sql`max(looked.id)` : sql`min(looked.id)`;
+  ) ${examined}`;
+  const last = order === "asc" ? sql`max(${examined.id})` : sql`min(${examined.id})`;
   return {
     rows: db
       .select({
@@ -176,11 +180,11 @@ function selectEntries(
         isAddressShown: sql<number>`${isAddressShown}`.as("is_address_shown"),
       })
       .from(auditEvents)
-      .innerJoin(examined, sql`looked.id = ${id}`)
+      .innerJoin(walk, sql`${examined.id} = ${id}`)
       .where(allOf(isKind, isActor, isOwner, isBetween(resolved)))
       .orderBy(direction(id))
       .limit(size),
-    ends: db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(examined),
+    ends: db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(walk),
   };
 }
 
