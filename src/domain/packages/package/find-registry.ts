@@ -23,7 +23,7 @@ import { isUnlinkedPackageVisible } from "./package-visibility.ts";
 
 const namedUser = alias(users, "named");
 const doubtful = alias(packages, "doubtful");
-const caller = alias(users, "caller");
+const callerUser = alias(users, "caller");
 const bound = alias(accessTokenRepositories, "bound");
 
 /** All packages of one format and owner, as far as the caller may see them. */
@@ -91,7 +91,8 @@ function selectDoubtful(
   )`;
   const isOf = sql`${doubtful.ownerId} = ${owner} and ${doubtful.type} = ${type}`;
   const isRestrictedUser = sql`exists (
-    select 1 from ${users} ${caller} where ${caller.id} = ${who.actorId} and ${caller.isRestricted}
+    select 1 from ${users} ${callerUser}
+    where ${callerUser.id} = ${who.actorId} and ${callerUser.isRestricted}
   )`;
   // Conditions on the caller alone are decided before a package is read.
   return sql`

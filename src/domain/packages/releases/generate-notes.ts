@@ -234,7 +234,7 @@ function formatNotes(
       newcomers.set(pull.author, pull);
     }
   }
-  const firsts = [...newcomers.values()].map(
+  const firstLines = [...newcomers.values()].map(
     (pull) => `* ${nameOf(pull)} made their first contribution in ${urlOf(pull)}`,
   );
   const htmlUrl = htmlUrlOf(repo, root);
@@ -244,7 +244,7 @@ function formatNotes(
       : `${htmlUrl}/compare/${encodePath(previous)}...${encodePath(tagName)}`;
   const sections = [
     ...(changes.length > 0 ? [`## What's Changed\n${cutLines(changes, merged[0]?.count)}`] : []),
-    ...(firsts.length > 0 ? [`## New Contributors\n${cutLines(firsts)}`] : []),
+    ...(firstLines.length > 0 ? [`## New Contributors\n${cutLines(firstLines)}`] : []),
     `**Full Changelog**: ${link}`,
   ];
   return sections.join("\n\n");
