@@ -6,7 +6,7 @@ import { markMerged } from "../../domain/pulls/merge/mark-merged.ts";
 import { mergePull, MergeQueueRequired } from "../../domain/pulls/merge/merge-pull.ts";
 import { enqueuePull } from "../../domain/pulls/merge/queue/enqueue-pull.ts";
 import { cancelMerge, scheduleMerge } from "../../domain/pulls/merge/schedule-merge.ts";
-import { updatePull } from "../../domain/pulls/merge/update-pull.ts";
+import { updateHeadBranch } from "../../domain/pulls/merge/update-head-branch.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -155,7 +155,7 @@ pullMerge.openapi(
   async (c) => {
     const { ctx, pull, user } = c.var;
     const isRebase = c.req.valid("query").style === "rebase";
-    await updatePull(ctx, pull, user, isRebase ? "rebase" : "merge");
+    await updateHeadBranch(ctx, pull, user, isRebase ? "rebase" : "merge");
     return c.body(null, 200);
   },
 );

@@ -10,7 +10,7 @@ import { notifications } from "../../../db/schema/index.ts";
 import type { NotificationContext } from "../../../shapes/issues/notification-thread.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import {
-  names,
+  wordList,
   splitFilter,
   visibleCounts,
   type NotificationFilter,
@@ -88,8 +88,8 @@ function countBetween(
   const isListed = allOf(
     sql`${notifications.userId} = ${userId}`,
     repoId === undefined ? undefined : sql`${notifications.repoId} = ${repoId}`,
-    sql`${notifications.status} in ${names(statuses)}`,
-    sql`${notifications.subject} in ${names(subjects)}`,
+    sql`${notifications.status} in ${wordList(statuses)}`,
+    sql`${notifications.subject} in ${wordList(subjects)}`,
     since === undefined ? undefined : sql`${notifications.updatedAt} >= ${since}`,
     before === undefined ? undefined : sql`${notifications.updatedAt} < ${before}`,
   );

@@ -14,7 +14,7 @@ import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf, columnsOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { follows, users, type User } from "../../../db/schema/index.ts";
-import { type Listed, type Page, type Slice, toListedPage } from "../../slice.ts";
+import { type Listed, type CountedPage, type Slice, toListedPage } from "../../slice.ts";
 import { isAccountNamed, wasAccountNamed } from "./find-account.ts";
 
 /** Whose ids form a set of accounts, as an argument of a query. */
@@ -131,7 +131,7 @@ export const selectAccountRows = (db: Database, isListed: SQL, { size, offset }:
     .offset(offset);
 
 /** The list of the rows of `selectAccountPage`. */
-export const toAccountList = (page: Page<{ user: User }>): Listed<User> =>
+export const toAccountList = (page: CountedPage<{ user: User }>): Listed<User> =>
   toListedPage(page, ({ user }) => user);
 
 /** An account that may be followed: by its id, or by its name or a former one. */

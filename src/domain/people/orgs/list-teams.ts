@@ -25,7 +25,7 @@ export interface TeamOfOrganization {
 export const listTeams = (ctx: Ctx, org: User, slice: Slice) => list(ctx, { orgId: org.id }, slice);
 
 /** Lists the teams that reach a repository: the owners, then the others by name. */
-export const listTeamsOfRepository = (
+export const listReachingTeams = (
   ctx: Ctx,
   { id, ownerId }: Pick<Repository, "id" | "ownerId">,
   slice: Slice,

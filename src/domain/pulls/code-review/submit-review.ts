@@ -37,7 +37,7 @@ import { isOfficialCaller } from "../../code/protections/official.ts";
 import { type NewCodeComment, placeComments, type PlacedComment } from "./place-comments.ts";
 import { loadRules } from "../../code/protections/select-rules.ts";
 import { dismissesStale } from "../reviews/follow-head.ts";
-import { dropRequests } from "../reviews/request-reviews.ts";
+import { deleteRequestStatements } from "../reviews/request-reviews.ts";
 import { offersSameChange } from "../reviews/same-changes.ts";
 
 /** The state that a review gets: not that of a request. */
@@ -407,7 +407,7 @@ const submitOne = prepareAll((db, p: Params<SubmittedReview>) => {
       sql`from ${reviews} where ${isOne(one)}`,
     ),
     touched: db.update(issues).set({ updatedAt: p.now }).where(eq(issues.id, issueId)),
-    ...dropRequests(db, isAnswered),
+    ...deleteRequestStatements(db, isAnswered),
   };
 });
 

@@ -306,12 +306,12 @@ const removeRequested = prepareAll((db, p: Params<RemovedRequests>) => {
         select ${reviews.id} from ${reviews} where ${isRemoved} and ${reviews.isOfficial}
       ))`,
     ),
-    ...dropRequests(db, isRemoved),
+    ...deleteRequestStatements(db, isRemoved),
   };
 });
 
 /** The statements that delete requests for reviews. Their entries stay in the timeline. */
-export const dropRequests = (db: Database, isDropped: SQL | undefined) => ({
+export const deleteRequestStatements = (db: Database, isDropped: SQL | undefined) => ({
   unlinkedEntries: db
     .update(timelineEntries)
     .set({ reviewId: null })

@@ -16,7 +16,7 @@ import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { repositories, type User } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { type Listed, type Page, type Slice, toListedPage } from "../../slice.ts";
+import { type Listed, type CountedPage, type Slice, toListedPage } from "../../slice.ts";
 import {
   isNamed,
   type RepositoryRow,
@@ -30,7 +30,10 @@ export const listRepositoriesOf = async (
   { id }: User,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> =>
-  toListed(ctx, await batch(ctx.db, listOfOwner(ctx.db, { ...toPage(ctx, slice), id })));
+  toRepositoryList(
+    ctx,
+    await batch(ctx.db, listOfOwner(ctx.db, { ...toRepositoryPage(ctx, slice), id })),
+  );
 
 const listOfOwner = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) =>
   selectListed(db, page, eq(repositories.ownerId, id), [asc(repositories.id)]),
@@ -44,7 +47,10 @@ export const listReachableRepositories = async (
   { id }: User,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> =>
-  toListed(ctx, await batch(ctx.db, listReachable(ctx.db, { ...toPage(ctx, slice), id })));
+  toRepositoryList(
+    ctx,
+    await batch(ctx.db, listReachable(ctx.db, { ...toRepositoryPage(ctx, slice), id })),
+  );
 
 const listReachable = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
   const isReachable = sql`${repositories.id} in (${reachableRepositoryIds(id)})`;
@@ -58,7 +64,10 @@ export const listTeamRepositories = async (
   id: number,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> =>
-  toListed(ctx, await batch(ctx.db, listOfTeam(ctx.db, { ...toPage(ctx, slice), id })));
+  toRepositoryList(
+    ctx,
+    await batch(ctx.db, listOfTeam(ctx.db, { ...toRepositoryPage(ctx, slice), id })),
+  );
 
 const listOfTeam = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
   const isReached = sql`${repositories.id} in (${teamRepositoryIds(id)})`;
@@ -98,7 +107,7 @@ export interface RepositoryPage extends Slice {
   readonly principal: Principal;
 }
 
-export const toPage = ({ actor }: Ctx, { size, offset }: Slice): RepositoryPage => ({
+export const toRepositoryPage = ({ actor }: Ctx, { size, offset }: Slice): RepositoryPage => ({
   principal: principalOf(actor),
   size,
   offset,
@@ -131,5 +140,7 @@ export function selectListed(
 }
 
 /** The list of the rows of `selectListed`. */
-export const toListed = ({ actor }: Ctx, page: Page<RepositoryRow>): Listed<RepositoryContext> =>
-  toListedPage(page, (row) => toRepositoryContext(actor, row));
+export const toRepositoryList = (
+  { actor }: Ctx,
+  page: CountedPage<RepositoryRow>,
+): Listed<RepositoryContext> => toListedPage(page, (row) => toRepositoryContext(actor, row));

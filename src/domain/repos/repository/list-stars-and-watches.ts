@@ -21,7 +21,7 @@ import {
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
-import { type RepositoryPage, toPage } from "./list-repositories.ts";
+import { type RepositoryPage, toRepositoryPage } from "./list-repositories.ts";
 
 type Toggle = "star" | "watch";
 
@@ -66,7 +66,7 @@ async function listToggled(
   const { db, actor } = ctx;
   const { rows, stored, hidden } = await batch(
     db,
-    toggledBy(db, { ...toPage(ctx, slice), id }, { toggle }),
+    toggledBy(db, { ...toRepositoryPage(ctx, slice), id }, { toggle }),
   );
   return {
     items: rows.map((row) => toRepositoryContext(actor, row)),
@@ -123,7 +123,7 @@ async function listTogglers(
   toggle: Toggle,
   slice: Slice,
 ): Promise<Listed<User>> {
-  const statements = togglersOf(ctx.db, { ...toPage(ctx, slice), id }, { toggle });
+  const statements = togglersOf(ctx.db, { ...toRepositoryPage(ctx, slice), id }, { toggle });
   return toListedPage(await batch(ctx.db, statements), ({ user }) => user);
 }
 

@@ -25,7 +25,12 @@ import {
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { selectRepositories } from "./find-repository.ts";
-import { type RepositoryPage, selectListed, toListed, toPage } from "./list-repositories.ts";
+import {
+  type RepositoryPage,
+  selectListed,
+  toRepositoryList,
+  toRepositoryPage,
+} from "./list-repositories.ts";
 import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
 import { isMatch, matches, parseSearchText, type SearchText } from "./search-matches.ts";
 
@@ -62,10 +67,10 @@ export async function searchRepositories(
 ): Promise<Listed<RepositoryContext>> {
   // The full-text index reads a query only up to its first NUL.
   if (query.text.includes("\0")) return { items: [], total: 0 };
-  const page = toPage(ctx, slice);
+  const page = toRepositoryPage(ctx, slice);
   const text = parseSearchText({ sort, mode, ...query }, page.principal);
   const args = { ...page, reach: reachOf(slice), query: { ...query, text } };
-  return toListed(ctx, await batch(ctx.db, search(ctx.db, args, { sort, mode })));
+  return toRepositoryList(ctx, await batch(ctx.db, search(ctx.db, args, { sort, mode })));
 }
 
 interface SearchArguments extends RepositoryPage {
