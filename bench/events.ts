@@ -8,7 +8,7 @@ import { join } from "node:path";
 
 import { buildAssets } from "../scripts/build/assets.ts";
 import { buildWorker } from "../scripts/build/worker.ts";
-import { formatBursts, judgeBursts, measureBursts } from "./events/burst.ts";
+import { formatBursts, checkBursts, measureBursts } from "./events/burst.ts";
 import { openEventForge } from "./events/forge.ts";
 import {
   mapConcurrently,
@@ -56,7 +56,7 @@ async function bench({ directory, track }: Resources): Promise<void> {
 
   const measuredBursts = await measureBursts(setup, bursts);
   console.log(`\n${formatBursts(measuredBursts, simulator)}\n`);
-  for (const line of judgeBursts(measuredBursts)) console.log(line);
+  for (const line of checkBursts(measuredBursts)) console.log(line);
   if (isBurstOnly) return;
 
   // The cost of a change without hooks.

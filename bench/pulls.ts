@@ -16,7 +16,7 @@ import { copySource, makeSource } from "./git/source.ts";
 import { casesOf, open } from "./pulls/cases.ts";
 import { addHeads, headOf } from "./pulls/heads.ts";
 import { parseOptions } from "./pulls/options.ts";
-import { measurePush, mergeAll, pushCommit, untilJudged } from "./pulls/push.ts";
+import { measurePush, mergeAll, pushCommit, untilChecked } from "./pulls/push.ts";
 import { describeMachine } from "./support/machine.ts";
 import { withResources, type Resources } from "./support/resources.ts";
 import { formatCells, formatInteger } from "./support/table.ts";
@@ -73,7 +73,7 @@ async function bench(resources: Resources): Promise<void> {
   const pushes = [await describePush(forge, bare, branch, heads, runs)];
   await openAll(forge, branch, rest);
   pushes.push(await describePush(forge, bare, branch, [...heads, ...rest], runs));
-  const columns = ["open on the base", "push s", "judged after s", "git s", "ratio"];
+  const columns = ["open on the base", "push s", "checked after s", "git s", "ratio"];
   console.log(formatCells(columns, [["0", middle(alone).toFixed(2), "-", "-", "-"], ...pushes]));
 }
 
@@ -85,15 +85,15 @@ async function describePush(
   heads: readonly string[],
   runs: number,
 ): Promise<string[]> {
-  await untilJudged(forge, await git(bare, ["rev-parse", base]));
-  const { pushSeconds, judgedSeconds } = await measurePush(forge, bare, base, runs);
+  await untilChecked(forge, await git(bare, ["rev-parse", base]));
+  const { pushSeconds, checkedSeconds } = await measurePush(forge, bare, base, runs);
   const gitSeconds = await mergeAll(bare, base, heads);
   return [
     formatInteger(heads.length),
     pushSeconds.toFixed(2),
-    judgedSeconds.toFixed(2),
+    checkedSeconds.toFixed(2),
     gitSeconds.toFixed(2),
-    (judgedSeconds / gitSeconds).toFixed(2),
+    (checkedSeconds / gitSeconds).toFixed(2),
   ];
 }
 

@@ -202,7 +202,7 @@ function closeRequest(c: Context<AppEnv>, { id, base, usage }: OpenRequest): voi
     headers.set("Cache-Control", "max-age=0, private, must-revalidate, no-transform");
   }
   if (c.req.method !== "GET" && c.req.method !== "HEAD") {
-    // SECURITY: a bookmark counts calls of the database, and so tells how much a refused request
+    // SECURITY: a bookmark counts calls of the database, and so shows how much a refused request
     // has looked up.
     const bookmark = c.var.findWriteBookmark();
     if (bookmark !== undefined) headers.set("x-d1-bookmark", bookmark);

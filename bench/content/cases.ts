@@ -22,7 +22,7 @@ export type Samples = {
   /** The most deeply nested of the early files. */
   oldFile: string;
   /** The branch with the most distant merge base with the default branch. */
-  farBranch: string;
+  distantBranch: string;
   /**
    * A commit of the default branch with many later commits, but not too many files changed since.
    */
@@ -40,17 +40,17 @@ export async function findSamples(path: string, branch: string): Promise<Samples
   const old = (await list("ls-tree", "-r", "--name-only", early)).filter((name) => now.has(name));
   const depth = (name: string): number => name.split("/").length;
   const [oldFile = ""] = old.toSorted((a, b) => depth(b) - depth(a) || (a < b ? -1 : 1));
-  let farBranch = branch;
+  let distantBranch = branch;
   let farthest = -1;
   for (const name of await list("for-each-ref", "--format=%(refname:short)", "refs/heads")) {
     const behind = Number(await git(path, ["rev-list", "--count", `${name}..${branch}`]));
     if (behind <= farthest) continue;
     farthest = behind;
-    farBranch = name;
+    distantBranch = name;
   }
   const [earlier = ""] = await list("rev-parse", `${branch}~${Math.min(1000, commits >> 3)}`);
   const entries = (await list("ls-tree", "-r", "-t", "--name-only", branch)).length;
-  return { branch, oldFile, farBranch, earlier, entries, commits };
+  return { branch, oldFile, distantBranch, earlier, entries, commits };
 }
 
 const LIGHT = "stat=false&files=false&verification=false";
@@ -66,7 +66,7 @@ export const command = (...args: string[]): Command => ({ args });
 export function casesOf({
   branch,
   oldFile,
-  farBranch,
+  distantBranch,
   earlier,
   entries,
   commits,
@@ -123,7 +123,7 @@ export function casesOf({
       log("-1", branch, "--", oldFile),
     ),
     read("file, raw", `/raw/${oldFile}`, command("cat-file", "blob", `${branch}:${oldFile}`)),
-    compare("compare, distant", farBranch),
+    compare("compare, distant", distantBranch),
     compare("compare, 1,000 commits", earlier),
     {
       name: "create a file",

@@ -96,8 +96,8 @@ export async function openContentForge(data: string, branch: string): Promise<Co
       headers: { authorization, "content-type": "application/json" },
       ...(json && { body: JSON.stringify(json) }),
     });
-  const wanted = { name: "bench", scopes: ["all"] };
-  const made = await send(basic, "/users/root/tokens", { method: "POST", json: wanted });
+  const input = { name: "bench", scopes: ["all"] };
+  const made = await send(basic, "/users/root/tokens", { method: "POST", json: input });
   const { sha1: token } = z.object({ sha1: z.string() }).parse(await made.json());
   const created = await send(`token ${token}`, "/user/repos", {
     method: "POST",

@@ -138,9 +138,9 @@ export function formatBursts(list: readonly MeasuredBurst[], costs: SimulatorCos
 }
 
 /** Compares each burst with what a delivery may cost. */
-export function judgeBursts(list: readonly MeasuredBurst[]): string[] {
+export function checkBursts(list: readonly MeasuredBurst[]): string[] {
   const lines: string[] = [];
-  const judge = (name: string, value: number, max: number): void => {
+  const check = (name: string, value: number, max: number): void => {
     lines.push(
       `${name}: ${value.toFixed(2)} of at most ${max}, ${value <= max ? "met" : "MISSED"}`,
     );
@@ -149,15 +149,15 @@ export function judgeBursts(list: readonly MeasuredBurst[]): string[] {
     const name = nameOf(one.burst);
     // With few hooks, most of the CPU time is that of dispatching their event.
     if (one.burst.hooks >= MANY_HOOKS) {
-      judge(`${name}, CPU ms of a delivery`, cpuMsOf(one), CPU_MS_MAX);
+      check(`${name}, CPU ms of a delivery`, cpuMsOf(one), CPU_MS_MAX);
     }
     // Events in a row are none at once: each takes a lease and a write of its own.
     if (one.burst.events === 1) {
-      judge(`${name}, D1 calls of a delivery`, callsOf(one), D1_CALLS_MAX);
+      check(`${name}, D1 calls of a delivery`, callsOf(one), D1_CALLS_MAX);
     }
     if (one.burst.hooks >= 1000) {
       const lastMs = one.measured.fromAnswerMs.at(-1) ?? Number.NaN;
-      judge(`${name}, seconds until the last`, lastMs / 1000, LAST_SECONDS_MAX);
+      check(`${name}, seconds until the last`, lastMs / 1000, LAST_SECONDS_MAX);
     }
   }
   return lines;

@@ -93,10 +93,10 @@ export async function openEventForge(data: string): Promise<EventForge> {
     throw new Error(`POST ${path}: unexpected status ${answer.status}:  ${text.slice(0, 300)}`);
   };
   const basic = `Basic ${Buffer.from(`root:${password}`).toString("base64")}`;
-  const wanted = { name: "bench", scopes: ["all"] };
+  const input = { name: "bench", scopes: ["all"] };
   const { sha1: token } = z
     .object({ sha1: z.string() })
-    .parse(await send(basic, "/users/root/tokens", wanted));
+    .parse(await send(basic, "/users/root/tokens", input));
   const post = (path: string, json: object) => send(`token ${token}`, path, json);
   const secret = randomBytes(18).toString("base64url");
   const credentials = Buffer.from(`root:${token}`).toString("base64");

@@ -88,8 +88,8 @@ export async function openEdgeforge(
   // Password verification is slow on purpose; tokens are fast.
   const login = async (name: string, password: string): Promise<User & { token: string }> => {
     const basic = `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
-    const wanted = { name: "bench", scopes: ["all"] };
-    const made = await send(basic, "POST", `/users/${name}/tokens`, wanted);
+    const input = { name: "bench", scopes: ["all"] };
+    const made = await send(basic, "POST", `/users/${name}/tokens`, input);
     const { sha1: token } = z
       .object({ sha1: z.string() })
       .parse(JSON.parse(expect(201, made).text));

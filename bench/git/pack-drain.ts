@@ -3,7 +3,7 @@
  * of the pack takes longer than sending it, and would dominate the measurement.
  *
  * @param url      URL of the repository.
- * @param wantOids The wanted objects: the targets of all refs.
+ * @param wantOids The objects that the client wants: the targets of all refs.
  * @returns The size of the response in bytes.
  * @throws Error if the response is not a complete pack.
  */

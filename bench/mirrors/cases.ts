@@ -51,7 +51,7 @@ export function makeMirrorCases(sides: Sides): MirrorCase[] {
     measureGit(remote, () => git(mirror, ["remote", "update", "--prune"]));
   const sync = async (): Promise<Measurement> => {
     const before = await updatedAt(service, last);
-    // The record tells whole seconds.
+    // The record has whole seconds.
     await pause(1100);
     return measure(service, async () => {
       expect(200, await service.call("POST", `/repos/${service.owner}/${last}/mirror-sync`));
@@ -69,14 +69,14 @@ export function makeMirrorCases(sides: Sides): MirrorCase[] {
       git: clone,
       edgeforge: (run) =>
         measure(service, async () => {
-          const wanted = {
+          const input = {
             clone_addr: url,
             repo_name: nameOf(run),
             service: "git",
             mirror: true,
             mirror_interval: "0",
           };
-          expect(201, await service.call("POST", "/repos/migrate", wanted));
+          expect(201, await service.call("POST", "/repos/migrate", input));
           await untilImported(service, nameOf(run));
         }),
     },

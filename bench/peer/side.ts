@@ -54,8 +54,8 @@ export async function openSide({ name, origin, pid, administrator }: Started): P
   const credentials = `${administrator.name}:${administrator.password}`;
   const basic = `Basic ${Buffer.from(credentials).toString("base64")}`;
   const makeToken = async (account: string): Promise<string> => {
-    const wanted = { name: "bench", scopes: ["all"] };
-    return Token.parse(await send(basic, "POST", `/users/${account}/tokens`, wanted)).sha1;
+    const input = { name: "bench", scopes: ["all"] };
+    return Token.parse(await send(basic, "POST", `/users/${account}/tokens`, input)).sha1;
   };
   const token = await makeToken(administrator.name);
   return {

@@ -33,8 +33,8 @@ export async function openCaller({ origin, password }: StartedService): Promise<
     return text.startsWith("{") ? JSON.parse(text) : text;
   };
   const basic = `Basic ${Buffer.from(`${OWNER}:${password}`).toString("base64")}`;
-  const wanted = { name: "bench", scopes: ["all"] };
-  const made = await sendAs(basic, "POST", `/api/v1/users/${OWNER}/tokens`, wanted);
+  const input = { name: "bench", scopes: ["all"] };
+  const made = await sendAs(basic, "POST", `/api/v1/users/${OWNER}/tokens`, input);
   const token = z.object({ sha1: z.string() }).parse(made).sha1;
   return { token, send: (...call) => sendAs(`token ${token}`, ...call) };
 }

@@ -41,7 +41,7 @@ export function casesOf(forge: ContentForge, base: string, runs: number, many: n
   const mergedAt = (run: number): string => headOf.one(runs + 1 + run);
   return [
     {
-      name: "open, and judge",
+      name: "open, and check",
       requests: (run) => [opening(headOf.one(run), base)],
       commands: (run) => [
         command("merge-base", base, headOf.one(run)),

@@ -4,17 +4,17 @@ import { middle } from "../content/measure.ts";
 import type { ContentForge } from "../content/forge.ts";
 import { git } from "../git/git.ts";
 
-/** How often the database is asked whether all pull requests are judged, in milliseconds. */
+/** How often the database is asked whether all pull requests are checked, in milliseconds. */
 const POLL_MS = 100;
 /** How long they may take, in milliseconds. */
-const JUDGED_MS_MAX = 30 * 60 * 1000;
+const CHECK_MS_MAX = 30 * 60 * 1000;
 
 /** What a push to the base of open pull requests costs. */
 export type PushCost = {
   /** Duration of `git push`, in seconds. */
   pushSeconds: number;
-  /** From the end of the push until all are judged against the new base, in seconds. */
-  judgedSeconds: number;
+  /** From the end of the push until all are checked against the new base, in seconds. */
+  checkedSeconds: number;
 };
 
 /** Pushes one commit to `branch`, which edits nothing that the pull requests edit. */
@@ -39,7 +39,7 @@ export async function pushCommit(forge: ContentForge, bare: string, branch: stri
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Pushes to the base, and waits until all open pull requests are judged again. */
+/** Pushes to the base, and waits until all open pull requests are checked again. */
 export async function measurePush(
   forge: ContentForge,
   bare: string,
@@ -51,15 +51,15 @@ export async function measurePush(
   for (let run = 1; run <= runs; run++) {
     pushes.push(await pushCommit(forge, bare, base, run));
     const startedAt = performance.now();
-    await untilJudged(forge, await git(bare, ["rev-parse", base]));
+    await untilChecked(forge, await git(bare, ["rev-parse", base]));
     waits.push((performance.now() - startedAt) / 1000);
   }
-  return { pushSeconds: middle(pushes), judgedSeconds: middle(waits) };
+  return { pushSeconds: middle(pushes), checkedSeconds: middle(waits) };
 }
 
-/** Waits until all open pull requests are judged against a base. */
-export async function untilJudged(forge: ContentForge, baseOid: string): Promise<void> {
-  const end = performance.now() + JUDGED_MS_MAX;
+/** Waits until all open pull requests are checked against a base. */
+export async function untilChecked(forge: ContentForge, baseOid: string): Promise<void> {
+  const end = performance.now() + CHECK_MS_MAX;
   const db = await forge.database();
   const count = db
     .prepare(
@@ -72,7 +72,7 @@ export async function untilJudged(forge: ContentForge, baseOid: string): Promise
   for (;;) {
     const left = Number((await count.all()).results[0]?.["n"]);
     if (left === 0) return;
-    if (performance.now() > end) throw new Error(`${left} pull requests are not judged`);
+    if (performance.now() > end) throw new Error(`${left} pull requests are not checked`);
     await wait(POLL_MS);
   }
 }

@@ -6,7 +6,7 @@ export type Sample = { atMs: number; residentBytes: number };
 
 const INTERVAL_MS = 1000;
 
-/** The part of the run before memory is judged: caches fill and code is compiled. */
+/** The part of the run before memory is measured: caches fill and code is compiled. */
 const WARM_UP = 1 / 3;
 
 /** Of the rest, the part at its beginning that is compared with the equally long one at its end. */
@@ -14,7 +14,7 @@ const WINDOW = 1 / 4;
 
 /**
  * A shorter life ends before the heaps have their usual size, which takes some twenty minutes: only
- * its end is judged.
+ * its end is compared.
  */
 const LIFE_MIN_MS = 30 * 60_000;
 

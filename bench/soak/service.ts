@@ -20,7 +20,7 @@ export type SoakService = {
    * Does work, and repeats it if the service was killed during it: its caller can't know what was
    * done.
    *
-   * @param work Is told whether it is a repetition.
+   * @param work Receives whether it is a repetition.
    */
   surviving: <Result>(work: (isRepeated: boolean) => Promise<Result>) => Promise<Result>;
   close: () => Promise<void>;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import type { WorkerDescription } from "./worker.ts";
 
-/** What the runtime is told besides its configuration. */
+/** The arguments of the runtime besides its configuration. */
 export type RuntimeFiles = {
   /** The directory below the state of each service that stores files. */
   directories: Record<string, string>;

@@ -59,10 +59,10 @@ export async function describeWorker(
     d1Databases: _,
     r2Buckets: __,
     queueProducers,
-    queueConsumers: wantedConsumers,
+    queueConsumers: configuredConsumers,
     ...bindings
   } = miniflare;
-  const queueConsumers = widen(wantedConsumers);
+  const queueConsumers = widen(configuredConsumers);
   const databases = toml.d1_databases.map(({ binding }) => binding);
   const buckets = Object.fromEntries(
     toml.r2_buckets.map(({ binding, bucket_name: name }) => [binding, name]),

@@ -3,7 +3,6 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { DrizzleQueryError } from "drizzle-orm/errors";
 import { QueryPromise } from "drizzle-orm/query-promise";
 
-import { only } from "../lib/only.ts";
 import { type Database, openBuilder, withNumbers } from "./db.ts";
 import { type MapRows, rowMapper, type SelectedFields } from "./row-mapper.ts";
 
@@ -78,64 +77,82 @@ type ShapeArguments<S> = unknown extends S ? [] : [shape: Finite<S>];
 export function prepare<A, S, Q extends BatchItem<"sqlite">>(
   build: (db: Database, params: Params<A>, shape: S) => Q,
 ): PreparedQuery<A, S, Q["_"]["result"]> {
-  const statementsOf = prepareStatements<A, S>((...given) => [build(...given)]);
+  const statementOf = keepShapes<A, S, Statement>((db, ...given) =>
+    toStatement(db, build(...given)),
+  );
   return (db, args, ...[shape]) => {
-    const { statements, bound } = statementsOf(db, args, shape as S);
-    return new BoundQuery(db, only(statements), bound);
+    const { kept, bound } = statementOf(db, args, shape as S);
+    return new BoundQuery(db, kept, bound);
   };
 }
 
+/** The queries of a batch by name; or a list, if at most its first result is read. */
+type Queries =
+  | Readonly<Record<string, BatchItem<"sqlite"> | undefined>>
+  | readonly BatchItem<"sqlite">[];
+
 /** Queries that are declared once and only bound by each call, for one batch. */
-export interface PreparedQueries<A, S, Q extends readonly BatchItem<"sqlite">[]> {
+export interface PreparedQueries<A, S, Q extends Queries> {
   (db: Database, args: A, ...shape: ShapeArguments<S>): BoundQueries<Q>;
 }
 
-type BoundQueries<Q extends readonly BatchItem<"sqlite">[]> = {
-  [At in keyof Q]: BoundQuery<Q[At]["_"]["result"]>;
-};
+type BoundQueries<Q extends Queries> = { [Name in keyof Q]: Bound<Q[Name]> };
+
+type Bound<Q> = Q extends BatchItem<"sqlite"> ? BoundQuery<Q["_"]["result"]> : undefined;
 
 /**
  * The same for several queries with the same arguments, which are sent in one batch.
  *
  * @example
- * const [rows, [counted]] = await db.batch(pageAndTotal(db, { repoId, limit, offset }));
+ * const { rows, counted } = await batch(db, pageAndTotal(db, { repoId, limit, offset }));
  */
-export function prepareAll<A, S, const Q extends readonly BatchItem<"sqlite">[]>(
+export function prepareAll<A, S, const Q extends Queries>(
   build: (db: Database, params: Params<A>, shape: S) => Q,
 ): PreparedQueries<A, S, Q> {
-  const statementsOf = prepareStatements<A, S>(build);
+  type Named = [name: string, statement: Statement];
+  const statementsOf = keepShapes((db, ...given: [Database, Params<A>, S]) => {
+    const queries = build(...given);
+    const named = Object.entries(queries).flatMap(([name, query]): Named[] =>
+      query ? [[name, toStatement(db, query)]] : [],
+    );
+    return { named, isList: Array.isArray(queries) };
+  });
   return (db, args, ...[shape]) => {
-    const { statements, bound } = statementsOf(db, args, shape as S);
-    return statements.map((each) => new BoundQuery(db, each, bound)) as BoundQueries<Q>;
+    const { kept, bound } = statementsOf(db, args, shape as S);
+    const queries = kept.named.map(
+      ([name, statement]) => [name, new BoundQuery(db, statement, bound)] as const,
+    );
+    return (
+      kept.isList ? queries.map(([, query]) => query) : Object.fromEntries(queries)
+    ) as BoundQueries<Q>;
   };
 }
 
 /** The statements of a declaration by shape, with the values of a call. */
-function prepareStatements<A, S>(
-  build: (db: Database, params: Params<A>, shape: S) => readonly BatchItem<"sqlite">[],
+function keepShapes<A, S, T>(
+  build: (db: Database, ...given: [builder: Database, params: Params<A>, shape: S]) => T,
 ) {
-  const built = new Map<string, readonly Statement[]>();
+  const built = new Map<string, T>();
 
-  return (db: Database, args: A, shape: S) => {
+  return (db: Database, args: A, shape: S): { kept: T; bound: unknown[] } => {
     const bound: unknown[] = [];
     let key = flatten(args as object, bound);
     if (shape !== undefined) key += JSON.stringify(shape);
 
-    let statements = built.get(key);
-    if (statements) {
+    let kept = built.get(key);
+    if (kept) {
       // The most recent comes last once something is displaced.
       if (built.size === SHAPES_MAX) {
         built.delete(key);
-        built.set(key, statements);
+        built.set(key, kept);
       }
     } else {
       const params = toParams(args as object, { count: 0 }) as Params<A>;
-      statements = build(openBuilder(), params, shape).map(toStatement);
-      for (let count = statements.length; count > 0; count -= 1) db.noteSqlBuild();
+      kept = build(db, openBuilder(), params, shape);
       if (built.size >= SHAPES_MAX) built.delete(built.keys().next().value as string);
-      built.set(key, statements);
+      built.set(key, kept);
     }
-    return { statements, bound };
+    return { kept, bound };
   };
 }
 
@@ -207,7 +224,9 @@ interface BuiltQuery {
   customResultMapper?: (rows: unknown[][]) => unknown;
 }
 
-function toStatement(query: BatchItem<"sqlite">): Statement {
+/** Builds a query, which the database counts. */
+function toStatement(db: Database, query: BatchItem<"sqlite">): Statement {
+  db.noteSqlBuild();
   const { result, params } = withNumbers(() => {
     // oxlint-disable-next-line no-underscore-dangle -- Drizzle's own name.
     const built = (query as unknown as { _prepare(): BuiltQuery })._prepare();

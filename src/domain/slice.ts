@@ -11,11 +11,17 @@ export interface Listed<T> {
 }
 
 /** The rows of a page and of the statement that counts the whole list. */
-type Page<R> = readonly [rows: readonly R[], counted: readonly { readonly total: number }[]];
+export interface CountedPage<R> {
+  readonly rows: readonly R[];
+  readonly counted: readonly { readonly total: number }[];
+}
 
 /** The list of a batch that selects a page and counts the whole list. */
-export function toListedPage<T>(page: Page<T>): Listed<T>;
-export function toListedPage<R, T>(page: Page<R>, toItem: (row: R) => T): Listed<T>;
-export function toListedPage<R, T>([rows, [counted]]: Page<R>, toItem?: (row: R) => T) {
+export function toListedPage<T>(page: CountedPage<T>): Listed<T>;
+export function toListedPage<R, T>(page: CountedPage<R>, toItem: (row: R) => T): Listed<T>;
+export function toListedPage<R, T>(
+  { rows, counted: [counted] }: CountedPage<R>,
+  toItem?: (row: R) => T,
+) {
   return { items: toItem ? rows.map(toItem) : [...rows], total: counted?.total ?? 0 };
 }

@@ -40,7 +40,7 @@ const plainValues = ({ parameters }: Operation): Values =>
       ]),
   );
 
-/** Requires that an operation tells no caller which of two names exists. */
+/** Requires that an operation shows no caller which of two names exists. */
 async function expectSame(
   operation: Operation,
   { pair, caller, sending }: HiddenCase<Values>,

@@ -48,7 +48,7 @@ describe("limits of actions", () => {
   });
 
   // Administrators provision tokens for very many accounts.
-  it("count tokens by the account that gets them, whoever makes them", async () => {
+  it("count tokens by the account that gets them, not by their maker", async () => {
     const limited = serviceWith({}, { TOKEN_CREATIONS: new CountingLimiter(1) });
     const admin = await make.admin();
     const [one, another] = [await make.user(), await make.user()];

@@ -24,7 +24,8 @@ const OF_NO_UNIT = new Set([
   "repoNewPinAllowed",
 ]);
 /**
- * Lists of the issues and pull requests that the caller may read; whoever reads neither gets none.
+ * Lists of the issues and pull requests that the caller may read, empty for those who read
+ * neither.
  */
 const OF_ISSUES_AND_PULLS = new Set([
   "issueListIssues",
@@ -40,7 +41,7 @@ const reads = sampled.filter(
     isRead({ id, path, sample, ...operation }) &&
     path.startsWith("/repos/{owner}/{repo}") &&
     sample.refusal === undefined &&
-    // It tells what a write would make, and releases that are off are written by nobody.
+    // It shows what a write would make, and nobody writes releases that are off.
     id !== "repoGenerateReleaseNotes",
 );
 

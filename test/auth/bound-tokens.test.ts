@@ -375,7 +375,7 @@ describe("a token bound to refs", () => {
     },
   );
 
-  it("is told for each ref of a push, and the others are updated", async () => {
+  it("is refused for each ref of a push, and the others are updated", async () => {
     const world = await makeWorld();
     const token = await make.token(world.owner, { refs: ["refs/heads/free/**"] });
     const commands = [
@@ -702,23 +702,26 @@ describe("the administration of a repository", () => {
 
 describe("a token bound to repositories", () => {
   // SECURITY: the word is the same whether or not there is such a repository.
-  it.each(["another", "none"])("is told so where it names %s, through each door", async (which) => {
-    const { owner, repo } = await makeWorld();
-    const token = await make.token(owner, { repos: [await make.repo(owner)] });
-    const { name } = which === "another" ? repo : { name: "no-such-repo" };
-    const at = { owner: owner.name, name };
-    const as: TestUser = { ...owner, token };
-    const json = { operation: "download", objects: [] };
-    const answers = [
-      await call("GET", `/repos/${at.owner}/${at.name}`, { token }),
-      await pushCommands(as, at, [{ ref: "refs/heads/x" }]),
-      await askLfs("POST", at, "objects/batch", { token, json }),
-    ];
-    for (const answer of answers) {
-      expect(answer.status).toBe(404);
-      expect(ofHttp(answer)).toEqual({ isDone: false, reason: "token-repositories" });
-    }
-  });
+  it.each(["another", "none"])(
+    "is refused with that reason where it names %s, through each door",
+    async (which) => {
+      const { owner, repo } = await makeWorld();
+      const token = await make.token(owner, { repos: [await make.repo(owner)] });
+      const { name } = which === "another" ? repo : { name: "no-such-repo" };
+      const at = { owner: owner.name, name };
+      const as: TestUser = { ...owner, token };
+      const json = { operation: "download", objects: [] };
+      const answers = [
+        await call("GET", `/repos/${at.owner}/${at.name}`, { token }),
+        await pushCommands(as, at, [{ ref: "refs/heads/x" }]),
+        await askLfs("POST", at, "objects/batch", { token, json }),
+      ];
+      for (const answer of answers) {
+        expect(answer.status).toBe(404);
+        expect(ofHttp(answer)).toEqual({ isDone: false, reason: "token-repositories" });
+      }
+    },
+  );
 });
 
 describe("a token bound to packages", () => {

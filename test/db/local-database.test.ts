@@ -301,7 +301,7 @@ describe("a batch", () => {
     await expectSame((db) => db.prepare("select * from changed").all());
   });
 
-  // Neither is told of the violation as of one: it is found when the transaction ends, after the
+  // Neither reports the violation as one: it is found when the transaction ends, after the
   // results.
   it("is rolled back where a foreign key is broken at its end", async () => {
     for (const db of [simulator, local]) {

@@ -69,7 +69,7 @@ describe("a script of another origin", () => {
     }
   });
 
-  // SECURITY: pages act by the cookie of whoever reads them.
+  // SECURITY: pages act by the cookie of their reader.
   it("calls no pages, no authorization and no git", async () => {
     for (const path of [
       "/",

@@ -38,7 +38,7 @@ beforeAll(async () => {
 let turn = 0;
 
 /**
- * Requires that a request tells no caller which of two names exists.
+ * Requires that a request shows no caller which of two names exists.
  *
  * @param namesOf What the answer may repeat.
  */

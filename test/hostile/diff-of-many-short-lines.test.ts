@@ -124,7 +124,7 @@ describe("a change of 400,000 short lines", () => {
  * A pull request of which both sides replaced 60,000 lines, as it is after a push that no job has
  * looked at yet.
  */
-async function makeUnjudged() {
+async function makeUnchecked() {
   const owner = await make.user();
   const repo = await make.repo(owner);
   const history = new History();
@@ -171,7 +171,7 @@ describe("a pull request that changes 400,000 short lines", () => {
   );
 
   it("is tried to merge within a budget, too", async () => {
-    const { answer, line } = await get(await makeUnjudged());
+    const { answer, line } = await get(await makeUnchecked());
     expect(answer).toMatchObject({ status: 200, body: { state: "open", mergeable: false } });
     // The differences were found when it was opened: these are the steps of the merge.
     expect(line.steps).toBeGreaterThan(RESULT_STEPS_MAX / 2);

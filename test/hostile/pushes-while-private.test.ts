@@ -19,7 +19,7 @@ const SECRET = "refs/heads/secret-plan";
 type Reader = TestUser | undefined;
 
 /**
- * The branches of which a reader is told in streams, feeds, RSS and Atom: those of the repository,
+ * The branches that a reader sees in streams, feeds, RSS and Atom: those of the repository,
  * of the account that owns it, and of the account that pushed.
  */
 async function readAll(repo: TestRepo, pusher: TestUser, as: Reader): Promise<string[]> {
@@ -75,7 +75,7 @@ async function publish(owner: TestUser, repo: TestRepo, oid: string): Promise<vo
 }
 
 describe("a push to a repository that became public", () => {
-  it("is told to nobody who could not see it, and the pushes since are told to all", async () => {
+  it("is shown to nobody who could not see it, and later pushes are shown to all", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner, { isPrivate: true });
     const collaborator = await make.user();
@@ -111,7 +111,7 @@ describe("a push to a repository that became public", () => {
   });
 
   // A member reads what is not private without a team.
-  it("is not told to members of the organization that could not see the repository", async () => {
+  it("is not shown to members of the organization that could not see the repository", async () => {
     const owner = await make.user();
     const org = await make.org([owner]);
     const member = await make.user();
@@ -122,7 +122,7 @@ describe("a push to a repository that became public", () => {
     expect(await readAll(repo, owner, member)).toEqual(["published"]);
   });
 
-  it("is not told by way of maintenance that records it when it is public", async () => {
+  it("is not shown by maintenance that records it when it is public", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner, { isPrivate: true });
     const oid = await pushSecret(owner, repo, doorsWith({}, { DB: withoutEvents }));
@@ -132,7 +132,7 @@ describe("a push to a repository that became public", () => {
     expect(await readAll(repo, owner, undefined)).not.toContain("secret-plan");
   });
 
-  it("is told once more to nobody when the repository was private in between only", async () => {
+  it("is shown to nobody again when the repository was private in between only", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const first = makeCommit("a start");
@@ -147,7 +147,7 @@ describe("a push to a repository that became public", () => {
 });
 
 // An administrator who came later could not see the repository when it was pushed to.
-it("a webhook made after a repository became public is told of no push before, even one still to be dispatched", async () => {
+it("a webhook created after a repository became public receives no earlier push, even one still to be dispatched", async () => {
   const owner = await make.user();
   const repo = await make.repo(owner, { isPrivate: true });
   const oid = await pushSecret(owner, repo);
@@ -166,32 +166,35 @@ it("a webhook made after a repository became public is told of no push before, e
   const before = await makeHook({ ...fields, approverId: owner.id, createdAt: 1000 });
 
   await dispatchEvents(systemCtx({}, late, { ROOT_URL: "https://forge.example" }));
-  const told = await db
+  const deliveries = await db
     .select({ hookId: hookDeliveries.hookId })
     .from(hookDeliveries)
     .where(inArray(hookDeliveries.hookId, [before.id, after.id]));
-  expect(new Set(told.map(({ hookId }) => hookId))).toEqual(new Set([before.id]));
+  expect(new Set(deliveries.map(({ hookId }) => hookId))).toEqual(new Set([before.id]));
 });
 
 describe("a push to a repository of an account that became visible", () => {
   it.each([
     ["limited", true],
     ["private", false],
-  ] as const)("is not told to those who could not see it (%s)", async (visibility, isToldUsers) => {
-    const owner = await make.user({ visibility });
-    const repo = await make.repo(owner);
-    const oid = await pushSecret(owner, repo);
-    await db.update(users).set({ visibility: "public" }).where(eq(users.id, owner.id));
-    await publish(owner, repo, oid);
-    expect(await readAll(repo, owner, undefined)).toEqual(["published"]);
-    const told = await readAll(repo, owner, await make.user());
-    expect(told.includes("secret-plan")).toBe(isToldUsers);
-    expect(await readAll(repo, owner, owner)).toContain("secret-plan");
-  });
+  ] as const)(
+    "is not shown to those who could not see it (%s)",
+    async (visibility, isShownToUsers) => {
+      const owner = await make.user({ visibility });
+      const repo = await make.repo(owner);
+      const oid = await pushSecret(owner, repo);
+      await db.update(users).set({ visibility: "public" }).where(eq(users.id, owner.id));
+      await publish(owner, repo, oid);
+      expect(await readAll(repo, owner, undefined)).toEqual(["published"]);
+      const shown = await readAll(repo, owner, await make.user());
+      expect(shown.includes("secret-plan")).toBe(isShownToUsers);
+      expect(await readAll(repo, owner, owner)).toContain("secret-plan");
+    },
+  );
 
   // They could see it: a member sees what is not private in an organization, whatever its
   // visibility.
-  it("is told to members of a private organization", async () => {
+  it("is shown to members of a private organization", async () => {
     const owner = await make.user();
     const org = await make.org([owner], { visibility: "private" });
     const member = await make.user();

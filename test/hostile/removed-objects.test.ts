@@ -71,7 +71,7 @@ async function fork(repo: { owner: string; name: string }, as: TestUser): Promis
   return { owner: as.name, name: body.name, ...(await placeOf(body.id)) };
 }
 
-/** A push that refers to an object, and how it is told that the object is missing. */
+/** A push that refers to an object, and the error for a missing object. */
 interface Attack {
   name: string;
   /** The removed object. */
@@ -280,8 +280,8 @@ it("names the same of two missing objects, whether one is stored or not", async 
   }
 });
 
-// The limits of the check must not tell what is stored either.
-it("tells nothing by a tag on trees that are nested too deep to be read", async () => {
+// The limits of the check must not show what is stored either.
+it("reveals nothing by a tag on trees that are nested too deep to be read", async () => {
   const { repo, objects } = await makeRemoved();
   const as = await make.user();
   const target = await fork(repo, as);

@@ -74,7 +74,7 @@ async function makeStored() {
 describe("the answer to a batch", () => {
   it.each(["download", "upload"] as const)("of a %s repeats no credential", async (operation) => {
     const { owner, repo, file } = await makeStored();
-    const wanted = operation === "upload" ? makeLargeFile(freshName("new")) : file;
+    const requested = operation === "upload" ? makeLargeFile(freshName("new")) : file;
     const credentials: Sending[] = [
       { as: owner },
       { headers: basic(owner.name, owner.password) },
@@ -83,7 +83,7 @@ describe("the answer to a batch", () => {
     ];
     for (const service of [visit, doorsWith({})]) {
       for (const sending of credentials) {
-        const { text } = await actionsOf(repo, operation, wanted, sending, service);
+        const { text } = await actionsOf(repo, operation, requested, sending, service);
         const sent = sending.headers?.["Authorization"]?.split(" ")[1] ?? owner.token;
         expect(text).toContain("href");
         expect(text).not.toMatch(/authorization/i);

@@ -30,7 +30,7 @@ const SETTINGS = { ...MAIL_SETTINGS, ROOT_URL: "https://forge.example" };
 const openCtx = (mailbox = new Mailbox()) =>
   systemCtx({ ...silentBindings(), MAIL: mailbox }, Date.now(), SETTINGS);
 
-/** A repository whose issues somebody is told of, by mail too. */
+/** A repository whose issues somebody is notified of, by mail too. */
 async function makeWatched(): Promise<{ owner: TestUser; repo: TestRepo; reader: TestUser }> {
   const [owner, reader] = [await make.user(), await make.user()];
   const repo = await make.repo(owner);

@@ -137,7 +137,7 @@ describe("a private owner of packages", () => {
     );
   });
 
-  // SECURITY: otherwise a route would tell that the owner exists, or what it publishes.
+  // SECURITY: otherwise a route would show that the owner exists, or what it publishes.
   it.each(routes.map((route) => [`${route.method} ${route.path}`, route] as const))(
     "is the same as a missing one, for everybody else: %s",
     async (_, route) => {

@@ -19,7 +19,7 @@ const serve = doorsWith(SETTINGS);
 const send = ({ path, headers = {} }: RegistryRead, sending: Sending): Promise<Answer> =>
   serve("GET", path, { ...sending, headers });
 
-/** What tells a reader whether something is there: the answer, and the work that its time shows. */
+/** Whatever a reader could infer from: the answer, and the work that its time shows. */
 async function shownOf(ask: () => Promise<Answer>, owner: string): Promise<Trace> {
   const trace = await traced(ask, [owner]);
   const body = JSON.stringify(trace.body).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "<time>");

@@ -90,7 +90,7 @@ describe("the packages of an organization", () => {
     const { status } = await visit("GET", `/api/packages/${org.name}/generic/tool/1/a`, sending);
     const { reads } = CREDENTIALS[credential];
     const seen = isSeen(caller, credential, visibility);
-    // A token without the scope is told so before anything is looked at.
+    // A token without the scope is refused before anything is read.
     const refusal = !reads || caller === "nobody" ? 401 : 404;
     expect(status).toBe(reads && seen ? 200 : refusal);
   });

@@ -124,12 +124,12 @@ describe("a service without ROOT_URL", () => {
     const hook = { type: "gitea", active: true, events: ["repository"], config };
     expect((await send("POST", "/user/hooks", hook)).status).toBe(201);
 
-    const created = await send("POST", "/user/repos", { name: "told" });
+    const created = await send("POST", "/user/repos", { name: "named" });
 
-    expect(created.body).toMatchObject({ html_url: "http://evil.example/root/told" });
+    expect(created.body).toMatchObject({ html_url: "http://evil.example/root/named" });
     await expect.poll(() => received.bodies.length, { timeout: 20_000 }).toBe(1);
     expect(JSON.parse(received.bodies[0] ?? "")).toMatchObject({
-      repository: { html_url: `${service.url}/root/told` },
+      repository: { html_url: `${service.url}/root/named` },
     });
     expect(received.bodies[0]).not.toContain("evil.example");
   });

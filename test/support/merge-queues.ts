@@ -156,7 +156,7 @@ export const rowOf = async ({ id }: TestPull) =>
 
 const KINDS = ["pull_enqueued", "pull_dequeued", "merge_pull"] as const;
 
-/** What the timeline of a pull request tells of its queue and its merge. */
+/** The timeline entries of a pull request about its queue and its merge. */
 export async function timelineOf({ id }: TestPull): Promise<string[]> {
   const rows = await db
     .select()

@@ -7,7 +7,7 @@ import { remoteLimitsOf } from "../../src/domain/exchange/remotes/remote-limits.
 import { RemoteRepository } from "../../src/domain/exchange/remotes/remote-repository.ts";
 import type { RemoteLimits } from "../../src/domain/exchange/remotes/smart-http.ts";
 import type { Ctx } from "../../src/context.ts";
-import type { LfsFiles } from "./lfs-stand-in.ts";
+import type { LfsFiles } from "./fake-lfs-server.ts";
 import { freshName } from "./make.ts";
 import type { RemoteRequest, ScriptedAnswer } from "./start-remotes.ts";
 

@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 
 import type { TestProject } from "vitest/node";
 
-import { answerBatch, answerFile, type LfsFiles, setLfsFiles } from "./lfs-stand-in.ts";
+import { answerBatch, answerFile, type LfsFiles, setLfsFiles } from "./fake-lfs-server.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

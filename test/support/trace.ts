@@ -3,7 +3,7 @@ import { countWork, type Work } from "./count-work.ts";
 import { logged } from "./usage.ts";
 
 /**
- * All that a caller can tell of an answer: what it says, and the work on which its time depends.
+ * All that a caller can learn from an answer: its content, and the work on which its time depends.
  */
 export interface Trace {
   readonly status: number;

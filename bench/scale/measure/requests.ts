@@ -211,7 +211,7 @@ async function passOver(
   }
   await makeHooks(forge);
   const { cpuMs } = await use(5, (at) =>
-    forge.send("POST", `${REPOSITORY}/issues/1/comments`, { body: `Heard ${at}` }),
+    forge.send("POST", `${REPOSITORY}/issues/1/comments`, { body: `Comment ${at}` }),
   );
   const deliveries = jobCounts(lines, "edgeforge-deliveries", 5 * HOOKS);
   const comment = counts.get("comment")?.["cpuMs"] ?? 0;

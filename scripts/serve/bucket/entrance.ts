@@ -6,7 +6,7 @@ import {
   type Piece,
   RELEASE,
   REQUEST_HEADER,
-  type Wanted,
+  type LocateRequest,
 } from "./protocol.ts";
 
 type Bindings = {
@@ -40,9 +40,9 @@ export default {
     const stub = bindings.objects.get(bindings.objects.idFromName(bucket));
     const call: Call = (init) =>
       stub.fetch(new Request(request, { ...init, cf: { miniflare: { name: bucket } } }));
-    const wanted = request.method === "GET" ? readWanted(request.headers) : undefined;
+    const locate = request.method === "GET" ? readLocateRequest(request.headers) : undefined;
     const directory = { files: bindings.files, bucket };
-    const found = wanted && (await find(call, directory, wanted));
+    const found = locate && (await find(call, directory, locate));
     return found ? formatAnswer(call, directory, found, ctx) : call({});
   },
 };
@@ -54,9 +54,13 @@ type Call = (init: RequestInit) => Promise<Response>;
 type Found = { located: Located; first: ReadableStream<Uint8Array> | undefined };
 
 /** @returns Undefined if the simulator refuses the request, so that it formats the error. */
-async function find(call: Call, directory: Directory, wanted: Wanted): Promise<Found | undefined> {
+async function find(
+  call: Call,
+  directory: Directory,
+  request: LocateRequest,
+): Promise<Found | undefined> {
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
-    const answer = await call({ method: LOCATE, body: JSON.stringify(wanted) });
+    const answer = await call({ method: LOCATE, body: JSON.stringify(request) });
     if (!answer.ok) return undefined;
     const located: Located = await answer.json();
     const [piece] = located.pieces;
@@ -96,7 +100,7 @@ function formatAnswer(
 }
 
 /** @returns Undefined for a request that the simulator answers. */
-function readWanted(headers: Headers): Wanted | undefined {
+function readLocateRequest(headers: Headers): LocateRequest | undefined {
   const text = headers.get(REQUEST_HEADER);
   if (text === null) return undefined;
   const { method, object, range, rangeHeader, onlyIf } = JSON.parse(text) as BindingRequest;

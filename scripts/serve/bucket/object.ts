@@ -4,7 +4,7 @@ import {
   type Located,
   type Piece,
   RELEASE,
-  type Wanted,
+  type LocateRequest,
 } from "./protocol.ts";
 import { type Blobs, R2BucketObject } from "./simulator.js";
 
@@ -25,7 +25,7 @@ type ObjectRow = {
 /** What a reader of several files has still to open. */
 type Lease = { ids: ReadonlySet<string>; released: Promise<void>; release: () => void };
 
-/** Miniflare's simulator of a bucket, which also tells where the bytes of a key are. */
+/** Miniflare's simulator of a bucket, which also answers where the bytes of a key are. */
 export class LocalBucket extends R2BucketObject {
   readonly #sql: SqlStorage;
   readonly #leases = new Map<string, Lease>();
@@ -66,7 +66,7 @@ export class LocalBucket extends R2BucketObject {
   /**
    * @returns Undefined for a key that does not exist, and for a range that the simulator refuses.
    */
-  #locate({ key, span }: Wanted): Located | undefined {
+  #locate({ key, span }: LocateRequest): Located | undefined {
     const [row] = this.#sql.exec<ObjectRow>("SELECT * FROM _mf_objects WHERE key = ?", key);
     if (!row || (span && span.offset >= row.size)) return undefined;
     const { offset, length = row.size } = span ?? { offset: 0 };

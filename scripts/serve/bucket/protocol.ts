@@ -12,8 +12,8 @@ export const LEASE_HEADER = "local-bucket-lease";
 /** A range of a key, which may go beyond its end. */
 type Span = { offset: number; length?: number };
 
-/** What is asked of the object: where the bytes of a key are, all of them without `span`. */
-export type Wanted = { key: string; span: Span | undefined };
+/** A request for where the bytes of a key are: all of them without `span`. */
+export type LocateRequest = { key: string; span: Span | undefined };
 
 /** A range of the file `id`, `end` being the last byte, as in HTTP. */
 export type Piece = { id: string; start: number; end: number };

@@ -44,8 +44,8 @@ const plugin: Plugin = {
     if (!first) return undefined;
     const { name: workerName } = options.config;
     // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- bindings.ts writes it.
-    const wanted = JSON.parse(first[1].consumers) as Consumers;
-    const consumers = Object.entries(wanted).map(
+    const byQueue = JSON.parse(first[1].consumers) as Consumers;
+    const consumers = Object.entries(byQueue).map(
       ([queue, consumer]) => [queue, { ...consumer, workerName }] as const,
     );
     return [

@@ -8,9 +8,11 @@ import { requireLabeling } from "../../domain/issues/issue/require-labeling.ts";
 import { malformed } from "../../lib/failure.ts";
 import { Label, toLabel } from "../../shapes/issues/label.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import type { Viewer } from "../../shapes/viewer.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
 import { IssuePath } from "../issues/paths.ts";
 import { body } from "../json-body.ts";
 
@@ -75,13 +77,8 @@ issueLabels.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
     const { labels } = c.req.valid("json");
-    const changed = await change(ctx, repo, c.req.valid("param").index, "add", labels);
-    return c.json(
-      changed.map((each) => toLabel(each, repo, viewer)),
-      200,
-    );
+    return c.json(await change(c.var, c.req.valid("param").index, "add", labels), 200);
   },
 );
 
@@ -101,13 +98,8 @@ issueLabels.openapi(
     },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
     const { labels } = c.req.valid("json");
-    const changed = await change(ctx, repo, c.req.valid("param").index, "replace", labels);
-    return c.json(
-      changed.map((each) => toLabel(each, repo, viewer)),
-      200,
-    );
+    return c.json(await change(c.var, c.req.valid("param").index, "replace", labels), 200);
   },
 );
 
@@ -122,13 +114,12 @@ issueLabels.openapi(
     request: { params: IssuePath },
     responses: { 204: empty("It has no labels"), ...refusals(401, 403, 404, 423) },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    const issue = await findIssue(ctx, repo, c.req.valid("param").index);
-    requireLabeling(issue);
-    await changeLabels(ctx, issue, { kind: "clear" });
-    return c.body(null, 204);
-  },
+  (c) =>
+    done(c, async ({ ctx, repo }) => {
+      const issue = await findIssue(ctx, repo, c.req.valid("param").index);
+      requireLabeling(issue);
+      await changeLabels(ctx, issue, { kind: "clear" });
+    }),
 );
 
 issueLabels.openapi(
@@ -145,24 +136,22 @@ issueLabels.openapi(
       ...refusals(401, 403, 404, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
+  (c) => {
     const { index, id } = c.req.valid("param");
-    await removeLabel(ctx, repo, index, id);
-    return c.body(null, 204);
+    return done(c, ({ ctx, repo }) => removeLabel(ctx, repo, index, id));
   },
 );
 
 async function change(
-  ctx: Ctx,
-  repo: RepositoryContext,
+  { ctx, repo, viewer }: { ctx: Ctx; repo: RepositoryContext; viewer: Viewer },
   index: number,
   kind: "add" | "replace",
   labels: readonly unknown[],
 ) {
   const issue = await findIssue(ctx, repo, index);
   requireLabeling(issue);
-  return changeLabels(ctx, issue, { kind, labels: toLabelKeys(labels) });
+  const changed = await changeLabels(ctx, issue, { kind, labels: toLabelKeys(labels) });
+  return changed.map((each) => toLabel(each, repo, viewer));
 }
 
 /** @throws Failure `malformed` for a list that has neither only numbers nor only texts. */

@@ -12,7 +12,8 @@ import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage, check, done } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { BlockQuery } from "../self/block-query.ts";
 import { refusePublicOnly } from "../self/public-only.ts";
 import { UserPath } from "../users/paths.ts";
@@ -38,14 +39,9 @@ organizationBlocks.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, org, viewer } = c.var;
-    refusePublicOnly(ctx.actor);
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listBlocked(ctx, org, slice));
-    return c.json(
-      items.map((each) => toUser(each, viewer)),
-      200,
-    );
+  (c) => {
+    refusePublicOnly(c.var.ctx.actor);
+    return answerPage(c, ({ ctx, org }, slice) => listBlocked(ctx, org, slice), toUser);
   },
 );
 
@@ -64,11 +60,9 @@ organizationBlocks.openapi(
       404: empty("The organization does not block the user, or there is no such user"),
     },
   }),
-  async (c) => {
-    const { ctx, org } = c.var;
-    refusePublicOnly(ctx.actor);
-    if (!(await findBlocked(ctx, org, c.req.valid("param").username))) throw notFound();
-    return c.body(null, 204);
+  (c) => {
+    refusePublicOnly(c.var.ctx.actor);
+    return check(c, ({ ctx, org }) => findBlocked(ctx, org, c.req.valid("param").username));
   },
 );
 
@@ -112,17 +106,8 @@ organizationBlocks.openapi(
       ...refusals(400, 401, 403, 404),
     },
   }),
-  async (c) => {
-    const { ctx, org } = c.var;
-    refusePublicOnly(ctx.actor);
-    const { username } = c.req.valid("param");
-    const [blocked, seen] = await Promise.all([
-      findBlocked(ctx, org, username),
-      findSeenAccount(ctx, username),
-    ]);
-    const user = blocked ?? seen;
-    if (!user) throw notFound();
-    await deleteBlock(ctx, org, user);
-    return c.body(null, 204);
+  (c) => {
+    refusePublicOnly(c.var.ctx.actor);
+    return done(c, ({ ctx, org }) => deleteBlock(ctx, org, c.req.valid("param").username));
   },
 );

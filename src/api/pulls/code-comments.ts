@@ -1,5 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import type { Ctx } from "../../context.ts";
 import { applyCodeSuggestion } from "../../domain/pulls/code-review/apply-suggestion.ts";
 import { findPull } from "../../domain/pulls/pull/find-pull.ts";
 import {
@@ -8,11 +9,12 @@ import {
 } from "../../domain/pulls/reviews/find-code-comments.ts";
 import { markConversation } from "../../domain/pulls/reviews/resolve-conversation.ts";
 import { PullReviewComment, toPullReviewComment } from "../../shapes/pulls/pull-review-comment.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInPull } from "../guards/pull.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
-import { answerPage } from "../handlers.ts";
+import { answerPage, done } from "../handlers.ts";
 import { IssueCommentPath, IssuePath } from "../issues/paths.ts";
 import { body, optionalText } from "../json-body.ts";
 import { Paging } from "../paging.ts";
@@ -70,16 +72,7 @@ codeComments.openapi(
       ...refusals(401, 403, 404, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    const { index, id } = c.req.valid("param");
-    const [pull, comment] = await Promise.all([
-      findPull(ctx, repo, index),
-      findCodeComment(ctx, repo, index, id),
-    ]);
-    await markConversation(ctx, pull, comment, true);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => setResolved(ctx, repo, c.req.valid("param"), true)),
 );
 
 codeComments.openapi(
@@ -96,16 +89,7 @@ codeComments.openapi(
       ...refusals(401, 403, 404, 422, 423),
     },
   }),
-  async (c) => {
-    const { ctx, repo } = c.var;
-    const { index, id } = c.req.valid("param");
-    const [pull, comment] = await Promise.all([
-      findPull(ctx, repo, index),
-      findCodeComment(ctx, repo, index, id),
-    ]);
-    await markConversation(ctx, pull, comment, false);
-    return c.body(null, 204);
-  },
+  (c) => done(c, ({ ctx, repo }) => setResolved(ctx, repo, c.req.valid("param"), false)),
 );
 
 codeComments.openapi(
@@ -134,3 +118,16 @@ codeComments.openapi(
     return c.json({ sha: made.commitOid, branch: made.branch }, 201);
   },
 );
+
+async function setResolved(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  { index, id }: z.infer<typeof IssueCommentPath>,
+  isResolved: boolean,
+): Promise<void> {
+  const [pull, comment] = await Promise.all([
+    findPull(ctx, repo, index),
+    findCodeComment(ctx, repo, index, id),
+  ]);
+  await markConversation(ctx, pull, comment, isResolved);
+}

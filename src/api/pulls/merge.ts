@@ -6,7 +6,7 @@ import { markMerged } from "../../domain/pulls/merge/mark-merged.ts";
 import { mergePull, MergeQueueRequired } from "../../domain/pulls/merge/merge-pull.ts";
 import { enqueuePull } from "../../domain/pulls/merge/queue/enqueue-pull.ts";
 import { cancelMerge, scheduleMerge } from "../../domain/pulls/merge/schedule-merge.ts";
-import { updatePull } from "../../domain/pulls/merge/update-pull.ts";
+import { updateHeadBranch } from "../../domain/pulls/merge/update-head-branch.ts";
 import { notFound } from "../../lib/failure.ts";
 import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -63,7 +63,7 @@ pullMerge.openapi(
     tags: ["repository"],
     summary: "Merge a pull request",
     description:
-      "By a commit or commits that the style makes, or once all checks succeed, or by the merge queue of the base. 405 tells that it can't be merged now.",
+      "By a commit or commits that the style makes, or once all checks succeed, or by the merge queue of the base. 405 means that it can't be merged now.",
     middleware: [signedInPull("write:repository")] as const,
     request: {
       params: IssuePath,
@@ -155,7 +155,7 @@ pullMerge.openapi(
   async (c) => {
     const { ctx, pull, user } = c.var;
     const isRebase = c.req.valid("query").style === "rebase";
-    await updatePull(ctx, pull, user, isRebase ? "rebase" : "merge");
+    await updateHeadBranch(ctx, pull, user, isRebase ? "rebase" : "merge");
     return c.body(null, 200);
   },
 );

@@ -161,7 +161,7 @@ mirrors.openapi(
     operationId: "repoPushMirrorSync",
     tags: ["repository"],
     summary: "Synchronize all push mirrors of a repository",
-    description: "The synchronizations are queued. `last_error` of each tells how it ended.",
+    description: "The synchronizations are queued. `last_error` of each reports how it ended.",
     middleware: [inRepo("write:repository", { mode: "admin" })] as const,
     request: { params: RepoPath },
     responses: {

@@ -6,14 +6,13 @@ import {
   findBlocked,
   listBlocked,
 } from "../../domain/people/accounts/block.ts";
-import { findSeenAccount } from "../../domain/people/accounts/find-account.ts";
-import { notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
 import { empty, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccountSignedIn } from "../guards/account.ts";
 import { signedIn } from "../guards/people.ts";
-import { Paging, pageOf } from "../paging.ts";
+import { answerPage, check, done } from "../handlers.ts";
+import { Paging } from "../paging.ts";
 import { UserPath } from "../users/paths.ts";
 import { BlockQuery } from "./block-query.ts";
 import { refusePublicOnly } from "./public-only.ts";
@@ -31,14 +30,9 @@ blocks.openapi(
     request: { query: Paging },
     responses: { 200: page(z.array(User), "The users, latest block first"), ...refusals(401, 403) },
   }),
-  async (c) => {
-    const { ctx, user, viewer } = c.var;
-    refusePublicOnly(ctx.actor);
-    const items = await pageOf(c, c.req.valid("query"), (slice) => listBlocked(ctx, user, slice));
-    return c.json(
-      items.map((each) => toUser(each, viewer)),
-      200,
-    );
+  (c) => {
+    refusePublicOnly(c.var.ctx.actor);
+    return answerPage(c, ({ ctx, user }, slice) => listBlocked(ctx, user, slice), toUser);
   },
 );
 
@@ -57,11 +51,9 @@ blocks.openapi(
       404: empty("You do not block the user, or there is no such user"),
     },
   }),
-  async (c) => {
-    const { ctx, user } = c.var;
-    refusePublicOnly(ctx.actor);
-    if (!(await findBlocked(ctx, user, c.req.valid("param").username))) throw notFound();
-    return c.body(null, 204);
+  (c) => {
+    refusePublicOnly(c.var.ctx.actor);
+    return check(c, ({ ctx, user }) => findBlocked(ctx, user, c.req.valid("param").username));
   },
 );
 
@@ -78,11 +70,10 @@ blocks.openapi(
     request: { params: UserPath, query: BlockQuery },
     responses: { 204: empty("You block the user"), ...refusals(400, 401, 403, 404, 422) },
   }),
-  async (c) => {
-    const { ctx, user, account } = c.var;
-    refusePublicOnly(ctx.actor);
-    await createBlock(ctx, user, account, c.req.valid("query").note);
-    return c.body(null, 204);
+  (c) => {
+    refusePublicOnly(c.var.ctx.actor);
+    const { note } = c.req.valid("query");
+    return done(c, ({ ctx, user, account }) => createBlock(ctx, user, account, note));
   },
 );
 
@@ -98,18 +89,8 @@ blocks.openapi(
     request: { params: UserPath },
     responses: { 204: empty("You do not block the user"), ...refusals(400, 401, 403, 404) },
   }),
-  async (c) => {
-    const { ctx, user } = c.var;
-    refusePublicOnly(ctx.actor);
-    const { username } = c.req.valid("param");
-    // A blocked user is found even if the account has become private.
-    const [blocked, seen] = await Promise.all([
-      findBlocked(ctx, user, username),
-      findSeenAccount(ctx, username),
-    ]);
-    const account = blocked ?? seen;
-    if (!account) throw notFound();
-    await deleteBlock(ctx, user, account);
-    return c.body(null, 204);
+  (c) => {
+    refusePublicOnly(c.var.ctx.actor);
+    return done(c, ({ ctx, user }) => deleteBlock(ctx, user, c.req.valid("param").username));
   },
 );

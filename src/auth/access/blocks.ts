@@ -1,10 +1,13 @@
 import { and, count, desc, eq, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { columnsOf, isViolation, onlyWhile, type Database } from "../../db/db.ts";
 import { type Params, prepareAll } from "../../db/prepared.ts";
 import { blocks, users } from "../../db/schema/index.ts";
 import { forbidden, type Failure } from "../../lib/failure.ts";
 import { isMemberOf } from "./organizations.ts";
+
+const blockedUsers = alias(users, "blocked");
 
 // A blocked user reads what they could read before, and does nothing that reaches the blocker: no
 // follow, star, watch, fork, comment, reaction, role or assignment. The rule has three forms:
@@ -20,9 +23,10 @@ import { isMemberOf } from "./organizations.ts";
  *   author of an issue.
  */
 export const isBlockedBy = (userId: SQL, ...blockerIds: readonly SQL[]): SQL => sql`exists (
-  select 1 from ${blocks} join ${users} blocked on blocked.id = ${blocks.blockedId}
+  select 1 from ${blocks} join ${users} ${blockedUsers} on ${blockedUsers.id} = ${blocks.blockedId}
   where ${blocks.blockedId} = ${userId}
-    and ${blocks.blockerId} in (${sql.join([...blockerIds], sql`, `)}) and not blocked.is_admin
+    and ${blocks.blockerId} in (${sql.join([...blockerIds], sql`, `)})
+    and not ${blockedUsers.isAdmin}
 )`;
 
 /**
@@ -99,8 +103,8 @@ export const blockedUserIds = (blockerId: number | SQL): SQL => sql`(
 export const selectBlockedPage = prepareAll(
   (db, p: Params<{ blockerId: number; size: number; offset: number }>) => {
     const isOfBlocker = eq(blocks.blockerId, p.blockerId);
-    return [
-      db
+    return {
+      rows: db
         .select({ user: columnsOf(users, "u") })
         .from(blocks)
         .innerJoin(users, eq(users.id, blocks.blockedId))
@@ -108,10 +112,10 @@ export const selectBlockedPage = prepareAll(
         .orderBy(desc(blocks.createdAt), desc(blocks.blockedId))
         .limit(p.size)
         .offset(p.offset),
-      db
+      counted: db
         .select({ total: count().as("total") })
         .from(blocks)
         .where(isOfBlocker),
-    ] as const;
+    };
   },
 );

@@ -23,7 +23,7 @@ export function selectCollaboratorPage(
   { size, offset }: Params<{ size: number; offset: number }>,
 ) {
   const isOne = allOf(eq(collaborations.repoId, repoId), isListed);
-  const page = db
+  const rows = db
     .select({ user: columnsOf(users, "u") })
     .from(collaborations)
     .innerJoin(users, eq(users.id, collaborations.userId))
@@ -36,7 +36,7 @@ export function selectCollaboratorPage(
     .from(collaborations)
     .innerJoin(users, eq(users.id, collaborations.userId))
     .where(isOne);
-  return [page, counted] as const;
+  return { rows, counted };
 }
 
 /** Selects accounts by a condition, each with whether the account collaborates on a repository. */

@@ -1,15 +1,18 @@
 import { eq, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { flagColumn, type Database } from "../../db/db.ts";
 import { collaborations, organizationMembers, teamMembers, teams } from "../../db/schema/index.ts";
 import { isOnlyOwner } from "./organizations.ts";
+
+const own = alias(organizationMembers, "own");
 
 // Statements with which an account that is being deleted leaves organizations, teams and
 // repositories.
 
 /** Whether a user belongs to an organization. */
 export const isMemberAnywhere = (userId: number | SQL): SQL => sql`exists (
-  select 1 from ${organizationMembers} own where own.user_id = ${userId}
+  select 1 from ${organizationMembers} ${own} where ${own.userId} = ${userId}
 )`;
 
 /** Selects organizations of a user, and whether each would stay without an owner. */
@@ -31,19 +34,21 @@ export function deleteSomeGrants(db: Database, accountId: number, rowsMax: numbe
     db
       .delete(collaborations)
       .where(
-        some(sql`select own.rowid from ${collaborations} own where own.user_id = ${accountId}`),
+        some(
+          sql`select rowid from ${collaborations} where ${collaborations.userId} = ${accountId}`,
+        ),
       ),
     db.delete(teamMembers).where(
       some(sql`
-        select own.rowid
+        select ${teamMembers}.rowid
         from ${teams}
-        join ${teamMembers} own on own.team_id = ${teams.id}
+        join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
         where ${teams.orgId} = ${accountId}`),
     ),
-    db
-      .delete(organizationMembers)
-      .where(
-        some(sql`select own.rowid from ${organizationMembers} own where own.org_id = ${accountId}`),
-      ),
+    db.delete(organizationMembers).where(
+      some(sql`
+          select rowid from ${organizationMembers} where ${organizationMembers.orgId} = ${accountId}
+        `),
+    ),
   ] as const;
 }

@@ -1,4 +1,5 @@
 import { sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import {
   collaborations,
@@ -13,6 +14,8 @@ import { TO_SEE } from "./requirement.ts";
 import { teamGrants } from "./team-modes.ts";
 import { offeredRepositoryIds } from "./transfers.ts";
 
+const reached = alias(repositories, "reached");
+
 /**
  * Selects the ids of repositories that the caller sees by a grant rather than by visibility. Ids
  * may repeat. The caller's credential may narrow the result further.
@@ -23,12 +26,14 @@ export function grantedRepositoryIds({ userId, isSiteAdmin, isRestricted }: Prin
   // of a private organization, and a restricted member for all. The index `repositories_internal`
   // has nothing else; the order of the join is fixed, since the planner would begin with all
   // private repositories.
-  const needsGrant = isRestricted ? sql`1` : sql`r.visibility = 'private'`;
+  const needsGrant = isRestricted ? sql`1` : sql`${reached.visibility} = 'private'`;
   return sql`
     select id from (${reachableRepositoryIds(userId)})
-    union all select r.id from ${organizationMembers}
-    cross join ${repositories} r
-      on r.owner_id = ${organizationMembers.orgId} and not r.is_private and ${needsGrant}
+    union all select ${reached.id} from ${organizationMembers}
+    cross join ${repositories} ${reached}
+      on ${reached.ownerId} = ${organizationMembers.orgId}
+      and not ${reached.isPrivate}
+      and ${needsGrant}
     where ${organizationMembers.userId} = ${userId}`;
 }
 
@@ -45,10 +50,10 @@ export function reachableRepositoryIds(userId: number | SQL): SQL {
     from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId} and ${isGranting}
     join ${teamRepositories} on ${teamRepositories.teamId} = ${teams.id}
     where ${teamMembers.userId} = ${userId}
-    union all select r.id
+    union all select ${reached.id}
     from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
       and ${teams.includesAllRepositories} and ${isGranting}
-    join ${repositories} r on r.owner_id = ${teams.orgId}
+    join ${repositories} ${reached} on ${reached.ownerId} = ${teams.orgId}
     where ${teamMembers.userId} = ${userId}
     union all ${offeredRepositoryIds(userId)}`;
 }
@@ -63,7 +68,8 @@ export const collaboratedRepositoryIds = (userId: number | SQL): SQL => sql`
 export const teamRepositoryIds = (teamId: number | SQL): SQL => sql`
   select ${teamRepositories.repoId} from ${teamRepositories}
   where ${teamRepositories.teamId} = ${teamId}
-  union select r.id from ${teams} join ${repositories} r on r.owner_id = ${teams.orgId}
+  union select ${reached.id} from ${teams}
+  join ${repositories} ${reached} on ${reached.ownerId} = ${teams.orgId}
   where ${teams.id} = ${teamId} and ${teams.includesAllRepositories}`;
 
 /** Selects the id of a team's organization. */

@@ -1,4 +1,5 @@
 import { eq, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { anyOf } from "../../db/db.ts";
 import {
@@ -14,6 +15,10 @@ import {
 import { TO_SEE, type Requirement } from "./requirement.ts";
 import { reachesRepository, teamGrants } from "./team-modes.ts";
 import { isOfferedTo } from "./transfers.ts";
+
+const reader = alias(users, "reader");
+const caller = alias(users, "caller");
+const offered = alias(repositories, "offered");
 
 /**
  * The condition, on the `repositories` rows of a query, that a user was granted what is required:
@@ -49,16 +54,19 @@ export function isGranted(
  * @param isEnough The condition that a team lets its members see it, where not all teams count.
  */
 export function isVisibleTo(userId: SQL, isEnough: SQL = teamGrants(TO_SEE)): SQL {
-  return anyOf(
-    isGranted(userId, TO_SEE, isEnough),
-    sql`exists (
-      select 1 from ${users} reader
-      where reader.id = ${userId} and (
-        reader.is_admin or (${repositories.visibility} <> 'private' and not reader.is_restricted)
-      )
-    )`,
-  );
+  return anyOf(isGranted(userId, TO_SEE, isEnough), isVisibleWithoutGrant(userId));
 }
+
+/**
+ * The condition, on the `repositories` rows of a query, that a user sees the repository by its
+ * visibility, or as an administrator of the site.
+ */
+export const isVisibleWithoutGrant = (userId: SQL): SQL => sql`exists (
+  select 1 from ${users} ${reader}
+  where ${reader.id} = ${userId} and (
+    ${reader.isAdmin} or (${repositories.visibility} <> 'private' and not ${reader.isRestricted})
+  )
+)`;
 
 /**
  * The condition, on the `repositories` rows of a query, that a user is named for the repository: as
@@ -104,7 +112,7 @@ export const isOwnedByOrganizationOf = (userId: SQL): SQL => sql`exists (
  */
 export const mayBeGranted = (actorId: SQL, owner: SQL): SQL => sql`(
   ${actorId} is not null and (${actorId} = ${owner}
-  or exists (select 1 from ${users} caller where caller.id = ${actorId} and caller.is_admin)
+  or exists (select 1 from ${users} ${caller} where ${caller.id} = ${actorId} and ${caller.isAdmin})
   or exists (
     select 1 from ${organizationMembers}
     where ${organizationMembers.orgId} = ${owner} and ${organizationMembers.userId} = ${actorId}
@@ -113,7 +121,7 @@ export const mayBeGranted = (actorId: SQL, owner: SQL): SQL => sql`(
   or exists (
     select 1
     from ${repositoryTransfers}
-    join ${repositories} offered on offered.id = ${repositoryTransfers.repoId}
-    where offered.owner_id = ${owner}
+    join ${repositories} ${offered} on ${offered.id} = ${repositoryTransfers.repoId}
+    where ${offered.ownerId} = ${owner}
   ))
 )`;

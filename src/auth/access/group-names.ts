@@ -28,5 +28,5 @@ export function selectGroupNames(db: Database, userId: number | SQL, isPublicOnl
     .where(sql`${teamMembers.userId} = ${userId} and ${isShown}`)
     .orderBy(asc(users.lowerName), asc(teams.lowerName))
     .limit(NAMES_MAX);
-  return [organizations, ofTeams] as const;
+  return { organizations, ofTeams };
 }

@@ -1,15 +1,8 @@
 import { eq, ne, sql, type SQL } from "drizzle-orm";
 
 import { allOf, anyOf, type Database } from "../../db/db.ts";
-import {
-  issueAssignees,
-  issues,
-  repositories,
-  teams,
-  users,
-  type Unit,
-} from "../../db/schema/index.ts";
-import { isGranted } from "./grants.ts";
+import { issueAssignees, issues, repositories, teams, type Unit } from "../../db/schema/index.ts";
+import { isGranted, isVisibleWithoutGrant } from "./grants.ts";
 import { teamGrants } from "./team-modes.ts";
 
 /** The users who may have lost access, and the repositories that it concerns. */
@@ -42,12 +35,6 @@ export function deleteLostAssignments(
     );
     return isGranted(userId, { unit, mode: "read" }, isEnough);
   };
-  const mayReadAny = sql`exists (
-    select 1 from ${users} reader
-    where reader.id = ${userId} and (
-      reader.is_admin or (${repositories.visibility} <> 'private' and not reader.is_restricted)
-    )
-  )`;
   const isLost = sql`exists (
     select 1
     from ${repositories}
@@ -55,7 +42,7 @@ export function deleteLostAssignments(
     where ${repositories.id} = ${issueAssignees.repoId}
       and ${repositories.ownerId} = ${ownerId}
       and not ${anyOf(
-        mayReadAny,
+        isVisibleWithoutGrant(userId),
         sql`case when ${issues.isPull} then ${mayRead("pulls")} else ${mayRead("issues")} end`,
       )}
   )`;

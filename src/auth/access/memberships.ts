@@ -1,4 +1,5 @@
 import { and, eq, ne, sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { flagColumn, columnsOf, type Database } from "../../db/db.ts";
 import { insertSelect } from "../../db/insert-select.ts";
@@ -15,6 +16,10 @@ import {
 } from "../../db/schema/index.ts";
 import { asBlocked } from "./blocks.ts";
 import { isOnlyOwner } from "./organizations.ts";
+
+const others = alias(teamMembers, "others");
+const own = alias(teamMembers, "own");
+const ownMembership = alias(organizationMembers, "own");
 
 // Statements that change memberships of organizations and teams, for the batches of the operations
 // in `domain`.
@@ -59,7 +64,7 @@ export const insertTeamMember = (db: Database, teamId: Id, userId: Id) =>
 export function deleteTeamMember(db: Database, team: Team, userId: number | SQL) {
   const isLastOwner = sql`
     (select ${teams.access} = ${ACCESS.owner} from ${teams} where ${teams.id} = ${team.id})
-    and (select count(*) from ${teamMembers} others where others.team_id = ${team.id}) = 1`;
+    and (select count(*) from ${teamMembers} ${others} where ${others.teamId} = ${team.id}) = 1`;
   return db
     .delete(teamMembers)
     .where(and(isTeamMember(team, userId), sql`not (${isLastOwner})`))
@@ -114,8 +119,8 @@ export function deleteMemberWithoutTeam(db: Database, orgId: number | SQL, userI
 /** Removes the members of a team from its organization who are in no other of its teams. */
 export function deleteMembersWithoutOtherTeam(db: Database, team: Team) {
   const isInOther = sql`exists (
-    select 1 from ${teamMembers} own join ${teams} on ${teams.id} = own.team_id
-    where own.user_id = ${organizationMembers.userId}
+    select 1 from ${teamMembers} ${own} join ${teams} on ${teams.id} = ${own.teamId}
+    where ${own.userId} = ${organizationMembers.userId}
       and ${teams.orgId} = ${team.orgId} and ${teams.id} <> ${team.id}
   )`;
   return db.delete(organizationMembers).where(
@@ -146,15 +151,15 @@ export const selectMembershipCount = (db: Database, orgId: number | SQL, bound: 
 export function deleteSomeMemberships(db: Database, orgId: number | SQL, rowsMax: number) {
   const isInTeam = sql`exists (
     select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
-    where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = own.user_id
+    where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${ownMembership.userId}
   )`;
   return [
     db
       .delete(teamMembers)
       .where(
         sql`(${teamMembers.teamId}, ${teamMembers.userId}) in (
-          select own.team_id, own.user_id
-          from ${teams} join ${teamMembers} own on own.team_id = ${teams.id}
+          select ${own.teamId}, ${own.userId}
+          from ${teams} join ${teamMembers} ${own} on ${own.teamId} = ${teams.id}
           where ${teams.orgId} = ${orgId} and ${teams.access} <> ${ACCESS.owner}
           limit ${rowsMax}
         )`,
@@ -162,8 +167,8 @@ export function deleteSomeMemberships(db: Database, orgId: number | SQL, rowsMax
       .returning({ userId: teamMembers.userId }),
     db.delete(organizationMembers).where(
       sql`${organizationMembers.orgId} = ${orgId} and ${organizationMembers.userId} in (
-          select own.user_id from ${organizationMembers} own
-          where own.org_id = ${orgId} and not ${isInTeam}
+          select ${ownMembership.userId} from ${organizationMembers} ${ownMembership}
+          where ${ownMembership.orgId} = ${orgId} and not ${isInTeam}
           limit ${rowsMax}
         )`,
     ),

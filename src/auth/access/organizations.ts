@@ -1,7 +1,13 @@
 import { sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { flagColumn } from "../../db/db.ts";
 import { ACCESS, organizationMembers, teamMembers, teams, users } from "../../db/schema/index.ts";
+
+const owning = alias(teams, "owning");
+const owner = alias(teamMembers, "owner");
+const membership = alias(organizationMembers, "membership");
+const own = alias(organizationMembers, "own");
 
 /** A caller's roles in an organization. */
 export interface OrganizationFacts {
@@ -26,12 +32,12 @@ export function organizationFacts(actorId: SQL): {
 export function isOnlyOwner(orgId: number | SQL, userId: number | SQL): SQL {
   const ownsAs = (isThem: SQL) => sql`exists (
     select 1
-    from ${teams} owning
-    join ${teamMembers} owner on owner.team_id = owning.id
-    where owning.org_id = ${orgId} and owning.access = ${ACCESS.owner} and ${isThem}
+    from ${teams} ${owning}
+    join ${teamMembers} ${owner} on ${owner.teamId} = ${owning.id}
+    where ${owning.orgId} = ${orgId} and ${owning.access} = ${ACCESS.owner} and ${isThem}
   )`;
   return sql`(
-    ${ownsAs(sql`owner.user_id = ${userId}`)} and not ${ownsAs(sql`owner.user_id <> ${userId}`)}
+    ${ownsAs(sql`${owner.userId} = ${userId}`)} and not ${ownsAs(sql`${owner.userId} <> ${userId}`)}
   )`;
 }
 
@@ -121,11 +127,11 @@ export const knownOrganizationIds = (
   userId: number | SQL,
   viewerId: number | SQL | undefined,
 ): SQL => sql`(
-  select m.org_id from ${organizationMembers} m
-  where m.user_id = ${userId} and (
-    m.is_public or exists (
-      select 1 from ${organizationMembers} own
-      where own.org_id = m.org_id and own.user_id = ${viewerId ?? null}
+  select ${membership.orgId} from ${organizationMembers} ${membership}
+  where ${membership.userId} = ${userId} and (
+    ${membership.isPublic} or exists (
+      select 1 from ${organizationMembers} ${own}
+      where ${own.orgId} = ${membership.orgId} and ${own.userId} = ${viewerId ?? null}
     )
   )
 )`;

@@ -1,4 +1,5 @@
 import { sql, type SQL } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { anyOf } from "../../db/db.ts";
 import {
@@ -17,6 +18,8 @@ import type { Requirement } from "./requirement.ts";
 import { teamGrants } from "./team-modes.ts";
 import { recipientUserIds } from "./transfers.ts";
 import { isUnitOn } from "./unit-switches.ts";
+
+const reader = alias(users, "reader");
 
 /**
  * The condition, on a user id of a query, that the user has the required permission in one
@@ -74,11 +77,11 @@ export function reachesBy(
   repo: RepositoryIds,
   { requirement, isReadableByAnybody, isReadableByMembers }: Reach,
 ): SQL {
-  const isReader = isReadableByAnybody ? sql`not reader.is_restricted` : sql`0`;
+  const isReader = isReadableByAnybody ? sql`not ${reader.isRestricted}` : sql`0`;
   return sql`(
     ${userId} in ${grantedUserIds(repo, requirement, isReadableByMembers)} or exists (
-      select 1 from ${users} reader
-      where reader.id = ${userId} and (reader.is_admin or ${isReader})
+      select 1 from ${users} ${reader}
+      where ${reader.id} = ${userId} and (${reader.isAdmin} or ${isReader})
     )
   )`;
 }

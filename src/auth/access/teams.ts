@@ -47,7 +47,7 @@ export function selectTeamPage(
   { size, offset }: Params<{ size: number; offset: number }>,
   isFirst?: SQL,
 ) {
-  const page = db
+  const rows = db
     .select({ team: columnsOf(teams, "t"), org: columnsOf(users, "o") })
     .from(teams)
     .innerJoin(users, eq(users.id, teams.orgId))
@@ -58,7 +58,7 @@ export function selectTeamPage(
     .from(teams)
     .innerJoin(users, eq(users.id, teams.orgId))
     .where(isListed);
-  return [page.limit(size).offset(offset), counted] as const;
+  return { rows: rows.limit(size).offset(offset), counted };
 }
 
 /** The condition that a team belongs to an organization, in a query over `teams`. */

@@ -2,6 +2,7 @@ import { and, eq, or, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import { columnsOf, flagColumn, onlyWhile, type Database } from "../../db/db.ts";
+import { derivedTable } from "../../db/derived-table.ts";
 import { insertSelect } from "../../db/insert-select.ts";
 import {
   collaborations,
@@ -17,6 +18,10 @@ import {
 } from "../../db/schema/index.ts";
 import { isBlockBetween, isBlockedBy, unlessBlocked } from "./blocks.ts";
 import { isMemberOf, letsCreateRepositories, mayCreateIn } from "./organizations.ts";
+
+const recipients = alias(users, "recipient");
+/** The users to whom a repository is offered. */
+const offered = derivedTable("offered", "userId");
 
 // A pending transfer lets its recipients read the repository: the user it is offered to, or
 // everybody who may create repositories in the organization it is offered to. They alone accept or
@@ -61,7 +66,7 @@ export const offeredRepositoryIds = (userId: number | SQL): SQL => sql`
 
 /** Selects the ids of the users to whom a repository is offered. */
 export const recipientUserIds = (repoId: number | SQL): SQL => sql`
-  select offered.user_id from (
+  select ${offered.userId} from (
     select ${repositoryTransfers.recipientId} as user_id from ${repositoryTransfers}
     where ${repositoryTransfers.repoId} = ${repoId}
     union all select ${teamMembers.userId}
@@ -69,9 +74,7 @@ export const recipientUserIds = (repoId: number | SQL): SQL => sql`
     join ${teams} on ${teams.orgId} = ${repositoryTransfers.recipientId}
     join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
     where ${repositoryTransfers.repoId} = ${repoId} and ${letsCreateRepositories}
-  ) offered`;
-
-const recipients = alias(users, "recipient");
+  ) ${offered}`;
 
 /** Selects the pending transfer of a repository with both parties. */
 export const selectTransfer = (

@@ -160,7 +160,7 @@ export interface ImportOptions {
   authors: Record<string, number>;
   /**
    * Only what changed there at this time or later, in milliseconds, and what was taken before is
-   * brought in step: of mirrors. Undefined for all of it, and only what was not taken before.
+   * synchronized: of mirrors. Undefined for all of it, and only what was not taken before.
    */
   since?: number;
   /** When the present run began to read, in milliseconds: the next one of a mirror begins there. */

@@ -1,10 +1,14 @@
 import { and, eq, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../context.ts";
 import { columnsOf } from "../../db/db.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packages, packageVersions, type Package } from "../../db/schema/index.ts";
 import type { PackageOwner } from "../../domain/packages/package/find-package.ts";
+
+const each = alias(packageVersions, "each");
+const newest = alias(packageVersions, "newest");
 
 /** A package that a search finds, with the description of its newest version. */
 export interface FoundPackage {
@@ -44,18 +48,18 @@ const newestVersions = prepare((db, { ownerId }: Params<{ ownerId: number }>) =>
         coalesce(json_extract(${packageVersions.metadata}, '$.type'), 'library')
       `.as("kind"),
       downloads: sql<number>`(
-        select sum(each.download_count)
-        from ${packageVersions} each
-        where each.package_id = ${packages.id}
+        select sum(${each.downloadCount})
+        from ${packageVersions} ${each}
+        where ${each.packageId} = ${packages.id}
       )`.as("downloads"),
     })
     .from(packages)
     .innerJoin(
       packageVersions,
       sql`${packageVersions.id} = (
-        select max(newest.id)
-        from ${packageVersions} newest
-        where newest.package_id = ${packages.id}
+        select max(${newest.id})
+        from ${packageVersions} ${newest}
+        where ${newest.packageId} = ${packages.id}
       )`,
     )
     .where(and(eq(packages.ownerId, ownerId), eq(packages.type, "composer")))

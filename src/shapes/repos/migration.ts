@@ -14,7 +14,9 @@ const Stage = z
   .object({
     name: z.enum(IMPORT_STAGES),
     done: Int64.openapi({ description: "How many items were taken" }),
-    total: Int64.nullable().openapi({ description: "How many there are, if the other side tells" }),
+    total: Int64.nullable().openapi({
+      description: "How many there are, if the other side reports it",
+    }),
   })
   .openapi("MigrationStage");
 

@@ -177,7 +177,7 @@ describe("GET /user/audit", () => {
     await call("PATCH", `/admin/users/${other.name}`, edit);
 
     const entries = await listAll("/user/audit?limit=2", { as: user });
-    // SECURITY: an address tells where somebody was.
+    // SECURITY: an address shows where somebody was.
     expect(entries.map(({ kind, actor, address }) => [kind, actor?.login, address])).toEqual([
       ["email.added", user.name, ADDRESS],
       ["team.member_added", other.name, null],

@@ -11,6 +11,7 @@ import {
   type Issue,
 } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
+import { makeRandom } from "../../git/support/random.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";
@@ -356,21 +357,17 @@ describe("the numbers of comments", () => {
     const { owner, repo } = await makeDiscussion();
     const open: Issue[] = [];
     const comments: number[] = [];
-    let state = 7;
-    const draw = (below: number) => {
-      state = (state * 48_271) % 2_147_483_647;
-      return state % below;
-    };
+    const random = makeRandom(7);
     for (let step = 0; step < 60; step++) {
-      const action = draw(10);
-      const issue = open[draw(Math.max(1, open.length))];
-      if (action < 2 || !issue) open.push(await makeIssue(repo, { isPull: draw(2) === 1 }));
+      const action = random.below(10);
+      const issue = open[random.below(Math.max(1, open.length))];
+      if (action < 2 || !issue) open.push(await makeIssue(repo, { isPull: random.below(2) === 1 }));
       else if (action < 7) {
         const path = pathOf(repo, `${issue.number}/comments`);
         const { body } = await call("POST", path, { as: owner, json: { body: "text" } });
         comments.push(body.id);
       } else if (action < 9) {
-        const [id] = comments.splice(draw(Math.max(1, comments.length)), 1);
+        const [id] = comments.splice(random.below(Math.max(1, comments.length)), 1);
         await call("DELETE", pathOf(repo, `comments/${id ?? 1}`), { as: owner });
       } else {
         open.splice(open.indexOf(issue), 1);

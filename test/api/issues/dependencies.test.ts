@@ -11,6 +11,7 @@ import {
   type Issue,
 } from "../../../src/db/schema/index.ts";
 import { BLOCKERS_MAX } from "../../../src/domain/issues/dependencies/add-dependency.ts";
+import { makeRandom } from "../../git/support/random.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeIssue } from "../../support/issues.ts";
@@ -207,15 +208,15 @@ describe("the graph of dependencies", () => {
       const second = await make.repo(owner);
       const all: [TestRepo, Issue][] = list.map((issue) => [repo, issue]);
       for (let at = 0; at < 3; at++) all.push([second, await makeIssue(second)]);
-      const random = (max: number): number => Math.floor(Math.random() * max);
+      const random = makeRandom(7);
       const statuses = new Set<number>();
       for (let round = 0; round < 12; round++) {
         const answers = await Promise.all(
           Array.from({ length: 20 }, () => {
-            const [from, to] = [all[random(all.length)], all[random(all.length)]];
-            const method = random(4) === 0 ? "DELETE" : "POST";
-            const rest = random(2) === 0 ? "dependencies" : "blocks";
-            return send(method, owner, rest, from as [TestRepo, Issue], to as [TestRepo, Issue]);
+            const [from, to] = [random.pick(all), random.pick(all)];
+            const method = random.below(4) === 0 ? "DELETE" : "POST";
+            const rest = random.below(2) === 0 ? "dependencies" : "blocks";
+            return send(method, owner, rest, from, to);
           }),
         );
         for (const { status } of answers) statuses.add(status);

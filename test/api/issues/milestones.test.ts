@@ -2,6 +2,7 @@ import { eq, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { everyUnit, issues, milestones, timelineEntries } from "../../../src/db/schema/index.ts";
+import { makeRandom } from "../../git/support/random.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";
@@ -305,26 +306,24 @@ describe("DELETE /repos/{owner}/{repo}/milestones/{id}", () => {
 });
 
 describe("the counters of milestones", () => {
-  /** Pseudo-random numbers below a bound, the same for each seed. */
-  const randomBy = (seed: number) => (bound: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    return Math.floor((seed / 2_147_483_648) * bound);
-  };
-
   it.each([1, 2, 3])("equal a recount after any operations, seed %i", async (seed) => {
-    const random = randomBy(seed);
+    const random = makeRandom(seed);
     const { owner, repo } = await makeWorld();
     const open: number[] = [];
     for (let at = 0; at < 3; at++) open.push((await makeMilestone(repo)).id);
     const all: number[] = [];
-    const pickFrom = (list: number[]) => list[random(list.length)];
+    const pickFrom = (list: number[]) => list[random.below(list.length)];
     for (let step = 0; step < 120; step++) {
       const [id, milestoneId = null] = [pickFrom(all), pickFrom(open)];
       const isThis = eq(issues.id, id ?? 0);
-      switch (random(7)) {
+      switch (random.below(7)) {
         case 0:
         case 1: {
-          const fields = { milestoneId, isPull: random(2) === 1, isClosed: random(2) === 1 };
+          const fields = {
+            milestoneId,
+            isPull: random.below(2) === 1,
+            isClosed: random.below(2) === 1,
+          };
           all.push((await makeIssue(repo, fields)).id);
           break;
         }
@@ -337,14 +336,14 @@ describe("the counters of milestones", () => {
         case 4:
           await db
             .update(issues)
-            .set({ isClosed: random(2) === 1, milestoneId })
+            .set({ isClosed: random.below(2) === 1, milestoneId })
             .where(isThis);
           break;
         case 5:
           await db.delete(issues).where(isThis);
           break;
         default:
-          if (random(8) > 0 || milestoneId === null) break;
+          if (random.below(8) > 0 || milestoneId === null) break;
           await call("DELETE", pathOf(repo, milestoneId), { as: owner });
           open.splice(open.indexOf(milestoneId), 1, (await makeMilestone(repo)).id);
       }

@@ -11,6 +11,7 @@ import {
   type User,
 } from "../../../src/db/schema/index.ts";
 import { DEFAULT_ISSUE_SETTINGS } from "../../../src/domain/repos/repository/default-settings.ts";
+import { makeRandom } from "../../git/support/random.ts";
 import { call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";
@@ -225,16 +226,12 @@ describe("stopwatches under concurrent requests", () => {
     const all = [issue, await makeIssue(repo), await makeIssue(repo)];
     const acts: Act[] = ["start", "start", "stop", "delete"];
     const done: Record<Act, number> = { start: 0, stop: 0, delete: 0 };
-    let seed = 7;
-    const random = (bound: number) => {
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      return Math.floor((seed / 2_147_483_648) * bound);
-    };
+    const random = makeRandom(7);
     for (let round = 0; round < 12; round++) {
       await Promise.all(
         Array.from({ length: 5 }, async () => {
-          const what = acts[random(acts.length)] ?? "start";
-          const { status } = await act(what, repo, all[random(all.length)] ?? issue, owner);
+          const what = random.pick(acts);
+          const { status } = await act(what, repo, random.pick(all), owner);
           expect([201, 204, 409]).toContain(status);
           if (status !== 409) done[what] += 1;
         }),

@@ -63,7 +63,7 @@ describe("issues in rendered text", () => {
     expect((await ask(repo, "#1", { as: owner }, "markdown")).body).toBe("<p>#1</p>\n");
   });
 
-  // SECURITY: a link would tell that the issue exists; a title never appears.
+  // SECURITY: a link would show that the issue exists; a title never appears.
   it("stay text where the reader may not see them", async () => {
     const { owner, stranger, repo } = await makeScene({ isPrivate: true });
     const open = await make.repo(stranger);

@@ -33,7 +33,7 @@ describe("GET /nodeinfo", () => {
   });
 
   // Accounts may be private, and anyone may ask.
-  it("tells nobody how many accounts there are", async () => {
+  it("hides how many accounts there are", async () => {
     const admin = await make.admin();
     expect((await call("GET", "/nodeinfo", { as: admin })).body).toEqual(INFO);
   });

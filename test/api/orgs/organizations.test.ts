@@ -671,7 +671,7 @@ describe("GET /users/{username}/orgs/{org}/permissions", () => {
   });
 
   // SECURITY: a membership is private until its member makes it public.
-  it("tells outsiders of public memberships only", async () => {
+  it("shows outsiders public memberships only", async () => {
     const [owner, stranger] = [await make.user(), await make.user()];
     const org = await make.org([owner]);
     const path = pathOf(owner, org);

@@ -115,9 +115,9 @@ function makeQuery(seed: number) {
   const state = oneOf(["open", "closed", "all", "all", ""]);
   if (state) query.set("state", state);
   if (state !== "all") tests.push(({ isClosed }) => isClosed === (state === "closed"));
-  const wanted = labels.map(({ id }) => id).filter((_, at) => is(at === 3 ? 0.05 : 0.2));
-  for (const id of wanted) query.append("labels", String(id));
-  tests.push((model) => wanted.every((id) => model.labels.includes(id)));
+  const labelIds = labels.map(({ id }) => id).filter((_, at) => is(at === 3 ? 0.05 : 0.2));
+  for (const id of labelIds) query.append("labels", String(id));
+  tests.push((model) => labelIds.every((id) => model.labels.includes(id)));
   if (is(0.25)) {
     const { id } = oneOf(milestones);
     query.set("milestone", String(id));

@@ -97,7 +97,7 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/reviews", () => {
     ]);
   });
 
-  it("answers the request of the reviewer, and the timeline goes on telling of it", async () => {
+  it("answers the request of the reviewer, and the timeline keeps its entry", async () => {
     const { owner, writer, pull, path, list } = await makeReviewed();
     const json = { reviewers: [writer.name] };
     await call("POST", `${path}/requested_reviewers`, { as: owner, json });

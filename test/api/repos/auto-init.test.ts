@@ -17,8 +17,8 @@ const namesOf = async (owner: Pick<User, "id">): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-const create = (as: TestUser, wanted: object, path = "/user/repos") =>
-  call("POST", path, { as, json: { name: freshName("repo"), auto_init: true, ...wanted } });
+const create = (as: TestUser, input: object, path = "/user/repos") =>
+  call("POST", path, { as, json: { name: freshName("repo"), auto_init: true, ...input } });
 
 describe("a repository created with auto_init", () => {
   it("has one commit by its creator on its default branch", async () => {
@@ -129,9 +129,9 @@ describe("a template that does not exist", () => {
     [{ license: "constructor" }, 422, "license template does not exist: constructor"],
     [{ gitignores: "Go,Nonsense" }, 422, "gitignore template does not exist: Nonsense"],
     [{ gitignores: "../Go" }, 422, "gitignore template does not exist: ../Go"],
-  ])("is refused before anything is written: %j", async (wanted, status, message) => {
+  ])("is refused before anything is written: %j", async (input, status, message) => {
     const owner = await make.user();
-    expect(await create(owner, wanted)).toMatchObject({
+    expect(await create(owner, input)).toMatchObject({
       status,
       body: { message, url: expect.any(String) },
     });
@@ -141,8 +141,8 @@ describe("a template that does not exist", () => {
 
   it("is ignored without a first commit", async () => {
     const owner = await make.user();
-    const wanted = { auto_init: false, readme: "Fancy", license: "no", gitignores: "no" };
-    const created = await create(owner, wanted);
+    const input = { auto_init: false, readme: "Fancy", license: "no", gitignores: "no" };
+    const created = await create(owner, input);
     expect(created).toMatchObject({ status: 201, body: { empty: true, size: 0 } });
     expect((await git.repository(await placeOf(created.body.id)).snapshot()).refs).toEqual([]);
     expect(typesOf(await eventsBy(owner))).toEqual(["repository.created"]);

@@ -286,7 +286,7 @@ describe("POST /repos/migrate", () => {
     const admin = await make.admin();
     const other = await make.user();
     const repo = await make.repo(admin);
-    const wanted = {
+    const input = {
       clone_addr: "http://127.0.0.1:48999/a/b",
       service: "gitea",
       issues: true,
@@ -301,11 +301,11 @@ describe("POST /repos/migrate", () => {
     };
 
     expect([
-      await start({ scopes: "write:repository" }, { ...wanted, authors }),
-      await start({ scopes: "write:issue" }, wanted),
-      await start({ scopes: "read:repository,write:issue" }, wanted),
-      await start({ scopes: "public-only,write:repository" }, { ...wanted, private: true }),
-      await start({ scopes: "public-only,write:repository" }, { ...wanted, mirror: true }),
+      await start({ scopes: "write:repository" }, { ...input, authors }),
+      await start({ scopes: "write:issue" }, input),
+      await start({ scopes: "read:repository,write:issue" }, input),
+      await start({ scopes: "public-only,write:repository" }, { ...input, private: true }),
+      await start({ scopes: "public-only,write:repository" }, { ...input, mirror: true }),
     ]).toEqual([
       [403, "authors are mapped by tokens with write:admin"],
       [403, expect.stringContaining("write:repository")],
@@ -313,11 +313,11 @@ describe("POST /repos/migrate", () => {
       [403, "token scope is limited to public repos"],
       [403, "token scope is limited to public repos"],
     ]);
-    expect((await start({ repos: [repo] }, wanted))[0]).toBe(403);
+    expect((await start({ repos: [repo] }, input))[0]).toBe(403);
     expect(await writtenFor(admin)).toEqual(before);
 
     // As in Gitea, issues of a repository that it makes need no other scope: it has no readers yet.
-    expect((await start({ scopes: "write:repository" }, wanted))[0]).toBe(422);
+    expect((await start({ scopes: "write:repository" }, input))[0]).toBe(422);
   });
 
   it("refuses where migrations, or new mirrors, are switched off", async () => {

@@ -71,7 +71,7 @@ describe("POST /user/repos", () => {
 
   it("accepts every option", async () => {
     const owner = await make.user();
-    const wanted = {
+    const input = {
       name: freshName("repo"),
       description: "Unicode: żółw 🐢",
       private: true,
@@ -82,12 +82,12 @@ describe("POST /user/repos", () => {
       auto_init: false,
     };
 
-    const created = await call("POST", "/user/repos", { as: owner, json: wanted });
+    const created = await call("POST", "/user/repos", { as: owner, json: input });
 
     expect(created).toMatchObject({
       status: 201,
       body: {
-        description: wanted.description,
+        description: input.description,
         private: true,
         template: true,
         default_branch: "trunk/stable",
@@ -277,7 +277,7 @@ describe("POST /user/repos", () => {
     for (const name of ["Default", "Advanced", ""]) {
       const { status, body } = await create(name);
       expect(status).toBe(201);
-      const wanted = name === "" ? [] : (await call("GET", `/label/templates/${name}`)).body;
+      const expected = name === "" ? [] : (await call("GET", `/label/templates/${name}`)).body;
       const isOfRepo = eq(labels.repoId, body.id);
       const rows = await db.select().from(labels).where(isOfRepo).orderBy(labels.id);
       const fields = rows.map(({ name: label, isExclusive, color, description }) => ({
@@ -286,7 +286,7 @@ describe("POST /user/repos", () => {
         color,
         description,
       }));
-      expect(fields).toEqual(wanted);
+      expect(fields).toEqual(expected);
     }
   });
 
@@ -346,9 +346,9 @@ describe("POST /user/repos", () => {
     [{ template: 1 }],
     [{ object_format_name: "sha256" }],
     [{ object_format_name: "md5" }],
-  ])("refuses a field of the wrong type or size: %j", async (wanted) => {
+  ])("refuses a field of the wrong type or size: %j", async (input) => {
     const owner = await make.user();
-    const json = { name: freshName("repo"), ...wanted };
+    const json = { name: freshName("repo"), ...input };
     expect((await call("POST", "/user/repos", { as: owner, json })).status).toBe(422);
     expect(await namesOf(owner)).toEqual([]);
   });

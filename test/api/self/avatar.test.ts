@@ -65,7 +65,7 @@ describe("POST /user/avatar", () => {
 
   it.each([
     ["no base64", "%%%", 400],
-    // Clients that send what a browser shows are told so, as Gitea tells them.
+    // Clients that send what a browser shows get this error, as from Gitea.
     ["the address of an image", `data:image/png;base64,${PIXELS["image/png"]}`, 400],
     ["no image", "aGVsbG8=", 422],
     ["SVG", btoa('<svg xmlns="http://www.w3.org/2000/svg"/>'), 422],

@@ -377,10 +377,10 @@ describe("a token that creates tokens", () => {
       ["for ever", { expiresAt: hours(1) }, { scopes: ["all"] }, 403],
       ["shorter", { expiresAt: hours(2) }, { scopes: ["all"], expires_at: inHours(1) }, 201],
     ];
-    for (const [what, maker, wanted, status] of cases) {
+    for (const [what, maker, input, status] of cases) {
       const token = await make.token(user, maker);
       const before = (await tokensOf(user)).length;
-      const answer = await create(user, { name: freshName("made"), ...wanted }, token);
+      const answer = await create(user, { name: freshName("made"), ...input }, token);
       expect(answer, what).toMatchObject({ status });
       expect((await tokensOf(user)).length - before, what).toBe(status === 201 ? 1 : 0);
     }

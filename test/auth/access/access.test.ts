@@ -137,14 +137,14 @@ describe("a caller's permission in a repository matches the tables", () => {
         const where = `${caller.what} in ${nameOf(target)}`;
         for (const column of COLUMNS) {
           const mode = modeOf(permitted, column === "repository" ? undefined : column);
-          const wanted = expected(caller, target, column);
-          if (mode !== ACCESS[wanted])
-            mismatches.push(`${where}: ${column} is ${mode}, not ${wanted}`);
+          const level = expected(caller, target, column);
+          if (mode !== ACCESS[level])
+            mismatches.push(`${where}: ${column} is ${mode}, not ${level}`);
         }
         for (const each of REQUIREMENTS) {
-          const wanted = isExpected(caller, target, each);
-          if (isAllowed(permitted, each) !== wanted) {
-            mismatches.push(`${where}: ${JSON.stringify(each)} is not ${wanted}`);
+          const expectation = isExpected(caller, target, each);
+          if (isAllowed(permitted, each) !== expectation) {
+            mismatches.push(`${where}: ${JSON.stringify(each)} is not ${expectation}`);
           }
         }
       }
@@ -163,10 +163,10 @@ describe("a caller's permission in a repository matches the tables", () => {
       const found = await evaluateRows(repositories, targetIds(), conditions);
       for (const target of world.targets) {
         for (const [index, each] of requirements.entries()) {
-          const wanted = isExpected(caller, target, each);
-          if (found.get(target.repo.id)?.[index] !== wanted) {
+          const expectation = isExpected(caller, target, each);
+          if (found.get(target.repo.id)?.[index] !== expectation) {
             mismatches.push(
-              `${caller.what} in ${nameOf(target)}: ${JSON.stringify(each)} is not ${wanted}`,
+              `${caller.what} in ${nameOf(target)}: ${JSON.stringify(each)} is not ${expectation}`,
             );
           }
         }
@@ -184,10 +184,10 @@ describe("a caller's permission in a repository matches the tables", () => {
       const found = await evaluateRows(users, ids, conditions);
       for (const caller of full) {
         for (const [index, each] of REQUIREMENTS.entries()) {
-          const wanted = isExpected(caller, target, each);
-          if (found.get(caller.person?.user.id ?? 0)?.[index] !== wanted) {
+          const expectation = isExpected(caller, target, each);
+          if (found.get(caller.person?.user.id ?? 0)?.[index] !== expectation) {
             mismatches.push(
-              `${caller.what} in ${nameOf(target)}: ${JSON.stringify(each)} is not ${wanted}`,
+              `${caller.what} in ${nameOf(target)}: ${JSON.stringify(each)} is not ${expectation}`,
             );
           }
         }
@@ -212,13 +212,13 @@ describe("lists that require a unit for some of their rows only", () => {
         );
         const found = await evaluateRows(repositories, targetIds(), conditions);
         for (const target of world.targets) {
-          const wanted = (["code", "issues", "repository"] as const).map(
+          const expectation = (["code", "issues", "repository"] as const).map(
             (column) => expected(caller, target, column) !== "none",
           );
           const got = found.get(target.repo.id);
-          if (String(got) !== String(wanted)) {
+          if (String(got) !== String(expectation)) {
             mismatches.push(
-              `${caller.what} in ${nameOf(target)}: ${String(got)}, not ${String(wanted)}`,
+              `${caller.what} in ${nameOf(target)}: ${String(got)}, not ${String(expectation)}`,
             );
           }
         }
@@ -263,9 +263,9 @@ describe("lists that walk an index", () => {
       for (const target of world.targets.filter(({ repo }) => repo.isPrivate)) {
         // Administrators see private repositories without a role in them.
         if (user.isAdmin) continue;
-        const wanted = expected(caller, target, "repository") !== "none";
-        if (reachable.has(target.repo.id) !== wanted) {
-          mismatches.push(`${caller.what} in ${nameOf(target)}: is not ${wanted}`);
+        const expectation = expected(caller, target, "repository") !== "none";
+        if (reachable.has(target.repo.id) !== expectation) {
+          mismatches.push(`${caller.what} in ${nameOf(target)}: is not ${expectation}`);
         }
       }
     }
@@ -283,9 +283,9 @@ describe("which accounts are visible to a caller", () => {
       for (const owner of owners) {
         const belongs =
           owner.kind === "organization" && person !== undefined && isMember(person.role);
-        const wanted = seesAccount(actor, owner, belongs);
-        if (found.get(owner.id)?.[0] !== wanted)
-          mismatches.push(`${what}: ${owner.name} is not ${wanted}`);
+        const expectation = seesAccount(actor, owner, belongs);
+        if (found.get(owner.id)?.[0] !== expectation)
+          mismatches.push(`${what}: ${owner.name} is not ${expectation}`);
       }
     }
     expect(firstOf(mismatches)).toEqual([]);

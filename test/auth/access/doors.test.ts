@@ -238,8 +238,8 @@ describe("a caller finds exactly the repositories that they see according to the
       const ours = (body.data as Repository[]).filter(
         ({ name }) => name !== `${world.word}-another-1`,
       );
-      const wanted = seen.filter((target) => target.owner.id === owner.id).map(({ repo }) => repo);
-      expect(idsOf(ours), `search by owner ${owner.name}`).toEqual(idsOf(wanted));
+      const owned = seen.filter((target) => target.owner.id === owner.id).map(({ repo }) => repo);
+      expect(idsOf(ours), `search by owner ${owner.name}`).toEqual(idsOf(owned));
     }
 
     for (const target of world.targets.filter((_, index) => index % 5 === at % 5)) {

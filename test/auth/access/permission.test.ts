@@ -44,8 +44,8 @@ describe("requireAccess", () => {
     ["owner", { unit: "wiki", mode: "admin" }, "forbidden"],
   ] as const)(
     "for a caller with %s, and the requirement %o: %s",
-    (granted, requirement, wanted) => {
-      expect(outcome(granted, requirement)).toBe(wanted);
+    (granted, requirement, expected) => {
+      expect(outcome(granted, requirement)).toBe(expected);
     },
   );
 });

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 import { ENVIRONMENT } from "../support/git.ts";
+import { makeRandom } from "../../git/support/random.ts";
 
 const run = promisify(execFile);
 
@@ -34,7 +35,7 @@ export async function openSource(directory: string, seed: number): Promise<Sourc
       .toString()
       .split("\n")
       .filter((line) => line !== "");
-  const random = mulberry32(seed);
+  const random = makeRandom(seed);
   return {
     commits: await lines("rev-list", "--branches", "--tags"),
     git,
@@ -43,7 +44,7 @@ export async function openSource(directory: string, seed: number): Promise<Sourc
       const rest = [...items];
       const taken: typeof rest = [];
       while (taken.length < count && rest.length > 0) {
-        taken.push(...rest.splice(Math.floor(random() * rest.length), 1));
+        taken.push(...rest.splice(random.below(rest.length), 1));
       }
       return taken;
     },
@@ -57,16 +58,5 @@ export async function openSource(directory: string, seed: number): Promise<Sourc
         "refs/tags/*:refs/tags/*",
       );
     },
-  };
-}
-
-/** A generator of numbers from 0 to less than 1, the same ones for the same seed. */
-function mulberry32(seed: number): () => number {
-  let state = seed | 0;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }

@@ -151,7 +151,7 @@ describe("git over HTTP", () => {
     expect((await ask(plain, { "Content-Encoding": "gzip" })).status).toBe(400);
   });
 
-  it("tells clients of the dumb protocol to use the smart protocol", async () => {
+  it("asks clients of the dumb protocol to use the smart protocol", async () => {
     const repo = await makeRepo();
     for (const path of ["info/refs", "HEAD", "objects/info/packs"]) {
       const answer = await fetch(`${repo.url}/${path}`);

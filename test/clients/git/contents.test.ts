@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 
 import { describe, expect, it } from "vitest";
 
+import { makeRandom } from "../../git/support/random.ts";
 import { makeRepo, serviceUrl } from "../support/forge.ts";
 import { ENVIRONMENT, git, makeWork } from "../support/git.ts";
 
@@ -19,20 +20,15 @@ interface Tree {
   truncated: boolean;
 }
 
-/** A pseudorandom number from 0 to less than `limit`, the same in every run. */
-let seed = 7;
-const draw = (limit: number): number => {
-  seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-  return Math.floor((seed / 2 ** 31) * limit);
-};
+const random = makeRandom(7);
 
 const NAMES = ["a", "a-b", "a.b", "a b", "a+b", "grüße", "日本", "%41", "Ärger.txt", "#1?", "z&z"];
 
 /** File contents of various kinds: random, some large, some similar to each other. */
 function makeContent(): Buffer {
-  const size = draw(20) === 0 ? 700_000 + draw(100_000) : draw(3000);
+  const size = random.below(20) === 0 ? 700_000 + random.below(100_000) : random.below(3000);
   const content = Buffer.alloc(size);
-  for (let at = 0; at < size; at++) content[at] = draw(256);
+  for (let at = 0; at < size; at++) content[at] = random.below(256);
   return content;
 }
 
@@ -41,12 +37,12 @@ async function makeHistory(): Promise<string> {
   const work = await makeWork();
   for (let commit = 0; commit < 6; commit++) {
     for (let change = 0; change < 20; change++) {
-      const depth = 1 + draw(4);
-      const names = Array.from({ length: depth }, () => NAMES[draw(NAMES.length)] ?? "");
+      const depth = 1 + random.below(4);
+      const names = Array.from({ length: depth }, () => NAMES[random.below(NAMES.length)] ?? "");
       const path = join(work, ...names.map((name, at) => (at < depth - 1 ? `${name}.d` : name)));
       mkdirSync(dirname(path), { recursive: true });
       writeFileSync(path, makeContent());
-      if (draw(4) === 0) chmodSync(path, 0o755);
+      if (random.below(4) === 0) chmodSync(path, 0o755);
     }
     if (commit === 2) symlinkSync("../a", join(work, "link"));
     await git(work, ["add", "--all"]);
@@ -92,7 +88,7 @@ describe("contents through the API are git's", () => {
     }
     expect(ours.map(toLine)).toEqual(theirs);
 
-    const sample = ours.filter(() => draw(6) === 0);
+    const sample = ours.filter(() => random.below(6) === 0);
     for (const { path } of sample.filter(({ type }) => type === "tree")) {
       const listed = await read<Record<string, unknown>[]>(
         `${repo.path}/contents/${encoded(path)}`,

@@ -117,7 +117,7 @@ it.each([0, 1])("version %i takes the pack as soon as the server is ready", asyn
       await git(directory, ["commit", "--quiet", "--allow-empty", "-m", String(at)]);
     }
   };
-  // The client first tells of 16 commits, then of 32 more: the last ones of them are common.
+  // The client first sends 16 commits, then 32 more: the last ones of them are common.
   await addCommits(work, 60);
   await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
   const copy = await clone(repo.url);

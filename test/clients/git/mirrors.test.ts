@@ -73,8 +73,8 @@ const stateOf = async (repo: Repo) => (await recordOf(repo)).mirror_status?.stat
 /** Asks for a synchronization, and waits until the mirror has the refs of its remote. */
 async function syncUntilEqual(repo: Repo, remote: string): Promise<void> {
   await callApi(admin, "POST", `${repo.path}/mirror-sync`);
-  const wanted = await listRemote(remote);
-  await expect.poll(() => listRemote(repo.ownUrl), PATIENCE).toEqual(wanted);
+  const expected = await listRemote(remote);
+  await expect.poll(() => listRemote(repo.ownUrl), PATIENCE).toEqual(expected);
 }
 
 /** A receiver of webhooks: what it got. */
@@ -97,7 +97,7 @@ async function startReceiver(): Promise<{ url: string; bodies: string[] }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, bodies };
 }
 
-/** Each form in which the credentials could be told. */
+/** Each form in which the credentials could be shown. */
 const SECRETS = [
   PASSWORD,
   encodeURIComponent(PASSWORD),
@@ -245,8 +245,8 @@ describe("a push mirror", () => {
     const read = (): Promise<PushMirrorRecord> =>
       callApi(admin, "GET", `${mirrors}/${remote_name}`);
     const untilEqual = async (): Promise<void> => {
-      const wanted = await listRemote(repo.url);
-      await expect.poll(() => listRemote(remote), PATIENCE).toEqual(wanted);
+      const expected = await listRemote(repo.url);
+      await expect.poll(() => listRemote(remote), PATIENCE).toEqual(expected);
     };
 
     await push();
@@ -302,7 +302,7 @@ describe("a push mirror", () => {
       await commit(source, { "counter.txt": `${at}\n` });
       await git(source, ["push", "--quiet", repo.ownUrl, "main"]);
     }
-    const wanted = await listRemote(repo.url);
-    await expect.poll(() => listRemote(theirs(server, "busy")), PATIENCE).toEqual(wanted);
+    const expected = await listRemote(repo.url);
+    await expect.poll(() => listRemote(theirs(server, "busy")), PATIENCE).toEqual(expected);
   });
 });

@@ -7,14 +7,14 @@ import { admin, callApi, makeRepo, type Repo } from "../support/forge.ts";
 import { commit, git, makeWork } from "../support/git.ts";
 
 /** The payload of an issues event, as far as these tests read it. */
-interface Told {
+interface IssuesPayload {
   readonly action: string;
   readonly commit_id: string;
   readonly number: number;
   readonly repository: { readonly full_name: string };
 }
 
-const told: Told[] = [];
+const received: IssuesPayload[] = [];
 let receiver: Server;
 let receiverUrl = "";
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
     let text = "";
     request.setEncoding("utf8").on("data", (part: string) => (text += part));
     request.on("end", () => {
-      told.push(JSON.parse(text) as Told);
+      received.push(JSON.parse(text) as IssuesPayload);
       response.end();
     });
   });
@@ -59,15 +59,15 @@ async function makeStory(issueCount = 1): Promise<Story> {
 const push = ({ repo, work }: Story, ...args: string[]): Promise<string> =>
   git(work, ["push", "--quiet", ...args.slice(0, -1), repo.ownUrl, args.at(-1) ?? "main"]);
 
-/** What the receiver was told of closings and reopenings, as `action number commit`. */
-const toldOf = ({ repo }: Story): string[] =>
-  told
+/** The closings and reopenings that the receiver got, as `action number commit`. */
+const receivedOf = ({ repo }: Story): string[] =>
+  received
     .filter(({ repository }) => repository.full_name === `${repo.owner}/${repo.name}`)
     .filter(({ action }) => action === "closed" || action === "reopened")
     .map(({ action, number, commit_id: id }) => `${action} ${number} ${id}`);
 
-async function expectTold(story: Story, lines: readonly string[]): Promise<void> {
-  await expect.poll(() => toldOf(story), { timeout: 60_000, interval: 100 }).toEqual(lines);
+async function expectReceived(story: Story, lines: readonly string[]): Promise<void> {
+  await expect.poll(() => receivedOf(story), { timeout: 60_000, interval: 100 }).toEqual(lines);
 }
 
 const kindsOf = async ({ repo }: Story, number: number): Promise<string[]> =>
@@ -82,21 +82,21 @@ async function expectKinds(story: Story, number: number, kinds: readonly string[
 }
 
 describe("a push with git", { timeout: 180_000 }, () => {
-  it("closes and reopens issues, and the receiver is told once with the commit", async () => {
+  it("closes and reopens issues, and sends the receiver one webhook for each, with the commit", async () => {
     const story = await makeStory(2);
     const closing = await commit(story.work, { "a.txt": "b" }, "Fixes: #1, closes #2");
     await push(story, "main");
-    await expectTold(story, [`closed 1 ${closing}`, `closed 2 ${closing}`]);
+    await expectReceived(story, [`closed 1 ${closing}`, `closed 2 ${closing}`]);
     const reopening = await commit(story.work, { "a.txt": "c" }, "This reopens #2");
     await push(story, "main");
-    await expectTold(story, [
+    await expectReceived(story, [
       `closed 1 ${closing}`,
       `closed 2 ${closing}`,
       `reopened 2 ${reopening}`,
     ]);
     await expectKinds(story, 1, ["commit_ref", "close"]);
     await expectKinds(story, 2, ["commit_ref", "close", "commit_ref", "reopen"]);
-    expect(toldOf(story)).toHaveLength(3);
+    expect(receivedOf(story)).toHaveLength(3);
   });
 
   it("to another branch refers, and closes when it is merged", async () => {
@@ -106,12 +106,12 @@ describe("a push with git", { timeout: 180_000 }, () => {
     const fixing = await commit(work, { "b.txt": "b" }, "fix #1");
     await push(story, "side");
     await expectKinds(story, 1, ["commit_ref"]);
-    expect(toldOf(story)).toEqual([]);
+    expect(receivedOf(story)).toEqual([]);
     await git(work, ["checkout", "--quiet", "main"]);
     await commit(work, { "c.txt": "c" }, "meanwhile");
     await git(work, ["merge", "--quiet", "--no-ff", "-m", "merge side", "side"]);
     await push(story, "main");
-    await expectTold(story, [`closed 1 ${fixing}`]);
+    await expectReceived(story, [`closed 1 ${fixing}`]);
     await expectKinds(story, 1, ["commit_ref", "close"]);
   });
 
@@ -120,25 +120,25 @@ describe("a push with git", { timeout: 180_000 }, () => {
     const { work } = story;
     const first = await commit(work, { "a.txt": "b" }, "fixes #1");
     await push(story, "main");
-    await expectTold(story, [`closed 1 ${first}`]);
+    await expectReceived(story, [`closed 1 ${first}`]);
     await git(work, ["reset", "--quiet", "--hard", "HEAD~1"]);
     const second = await commit(work, { "a.txt": "c" }, "fixes #2");
     await push(story, "--force", "main");
-    await expectTold(story, [`closed 1 ${first}`, `closed 2 ${second}`]);
+    await expectReceived(story, [`closed 1 ${first}`, `closed 2 ${second}`]);
     await callApi(admin, "PATCH", `${story.repo.path}/issues/1`, { state: "open" });
-    await expectTold(story, [`closed 1 ${first}`, `closed 2 ${second}`, "reopened 1 "]);
+    await expectReceived(story, [`closed 1 ${first}`, `closed 2 ${second}`, "reopened 1 "]);
     // The former commit again, and one that shows when its push was handled.
     await git(work, ["reset", "--quiet", "--hard", first]);
     const last = await commit(work, { "a.txt": "d" }, "reopens #2");
     await push(story, "--force", "main");
-    await expectTold(story, [
+    await expectReceived(story, [
       `closed 1 ${first}`,
       `closed 2 ${second}`,
       "reopened 1 ",
       `reopened 2 ${last}`,
     ]);
     await expectKinds(story, 1, ["commit_ref", "close", "reopen"]);
-    expect(toldOf(story)).toHaveLength(4);
+    expect(receivedOf(story)).toHaveLength(4);
   });
 
   it("is not needed: a commit made by API closes, too, and books time", async () => {
@@ -150,7 +150,7 @@ describe("a push with git", { timeout: 180_000 }, () => {
       `${repo.path}/contents/b.txt`,
       { content: "eAo=", message: "Closes #1 @1h30m" },
     );
-    await expectTold(story, [`closed 1 ${made.sha}`]);
+    await expectReceived(story, [`closed 1 ${made.sha}`]);
     await expectKinds(story, 1, ["commit_ref", "add_time_manual", "close"]);
     const times = await callApi<object[]>(admin, "GET", `${repo.path}/issues/1/times`);
     expect(times).toMatchObject([{ time: 5400, user_name: admin.name }]);

@@ -51,7 +51,7 @@ class Home {
     return tryProgram("cargo", args, { directory, env });
   }
 
-  /** Publishes a library with a function of its name, which tells its version. */
+  /** Publishes a library with a function of its name, which returns its version. */
   async publish(name: string, version: string, more = "") {
     const folder = makeDirectory();
     mkdirSync(join(folder, "src"));

@@ -97,7 +97,7 @@ describe.skipIf(!hasComposer)("Composer", { timeout: 120_000 }, () => {
     expect(mismatches).toEqual([]);
   });
 
-  it("updates to the next version, and takes those for developers only if it is told to", async () => {
+  it("updates to the next version, and takes development versions only if asked to", async () => {
     const name = `acme/${freshName("lib")}`;
     expect(await publish(owner, credential, name, "1.0.0")).toBe(201);
     // A reader without any credential.

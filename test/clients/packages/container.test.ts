@@ -95,7 +95,7 @@ describe.skipIf(!hasCrane)("crane", () => {
     ).trim();
     const second = await makeLayer("second");
     expect(await append(second, `${name}:1.0`)).toMatchObject({ code: 0 });
-    // Whoever has pinned the digest pulls the same image.
+    // A client that pinned the digest pulls the same image.
     expect(await read(`${name}@${digest}`)).toMatchObject({ code: 0 });
     expect(await runCommand(reader.directory, ["tar", "-xOf", "out.tar", "app/content"])).toBe(
       "first",

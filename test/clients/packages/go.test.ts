@@ -68,7 +68,7 @@ describe.skipIf(!hasClients)("go", { timeout: 240_000 }, () => {
     token = await makeToken(owner, "write:package");
   });
 
-  /** Uploads a module whose function tells its version. */
+  /** Uploads a module whose function returns its version. */
   async function upload(
     path: string,
     version: string,

@@ -122,9 +122,9 @@ export class Player {
     const { wait } = step;
     let answer = await this.request(step);
     if (!wait) return answer;
-    const wanted = JSON.stringify(this.fill(wait.equals));
+    const expected = JSON.stringify(this.fill(wait.equals));
     for (let tries = 1; tries < TRIES_MAX; tries++) {
-      if (JSON.stringify(pick(answer.body, wait.path)) === wanted) break;
+      if (JSON.stringify(pick(answer.body, wait.path)) === expected) break;
       await new Promise((resolve) => setTimeout(resolve, WAIT_MS));
       answer = await this.request(step);
     }

@@ -56,7 +56,7 @@ function isDecided(recording: string, label: string, difference: string): boolea
 }
 
 /** An answer that is not to be copied: an error of the server, or one with a note. */
-const isJudged = (step: Step): boolean =>
+const isCompared = (step: Step): boolean =>
   !isRequest(step) || (step.answer.status < 500 && step.note === undefined);
 
 const isRead = (step: Step): boolean => isRequest(step) && step.method === "GET";
@@ -79,7 +79,7 @@ describe.skipIf(isSkipped)("the recordings of Gitea", () => {
       const found = isRequest(step)
         ? comparison.find(step.answer, await player.play(step))
         : comparison.findGit(step, await player.runGit(step));
-      if (!isJudged(step)) return [];
+      if (!isCompared(step)) return [];
       return found.filter((difference) => !isDecided(name, labelOf(step), difference));
     };
     for (const [at, step] of steps.entries()) {

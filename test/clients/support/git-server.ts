@@ -23,10 +23,10 @@ export interface GitServer {
 export async function startGitServer(user: string, password: string): Promise<GitServer> {
   const root = makeDirectory();
   const program = join(await git(root, ["--exec-path"]), "git-http-backend");
-  const wanted = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+  const credentials = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
   let count = 0;
   const server = createServer((request, response) => {
-    if (request.headers.authorization !== wanted) {
+    if (request.headers.authorization !== credentials) {
       request.resume();
       response.writeHead(401, { "WWW-Authenticate": 'Basic realm="git"' }).end("not for you");
       return;

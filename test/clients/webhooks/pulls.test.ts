@@ -41,7 +41,7 @@ interface Payload {
 const payloadOf = ({ body }: Received): Payload => JSON.parse(body) as Payload;
 
 /** The event, its family and the action of each delivery, in the order of the events. */
-const told = () =>
+const deliveredEvents = () =>
   received
     .toSorted(
       (a, b) =>
@@ -115,7 +115,10 @@ describe("the webhook of a repository", () => {
       ["pull_request", "pull_request", "closed"],
       ["release", "release", "published"],
     ];
-    await vi.waitFor(() => expect(told()).toEqual(expected), { timeout: 40_000, interval: 250 });
+    await vi.waitFor(() => expect(deliveredEvents()).toEqual(expected), {
+      timeout: 40_000,
+      interval: 250,
+    });
 
     const ids = new Set(received.map(({ headers }) => headers["x-gitea-delivery"]));
     expect(ids.size).toBe(expected.length);

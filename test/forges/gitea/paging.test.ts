@@ -64,7 +64,7 @@ describe("pages", () => {
     }
   });
 
-  // Administrators lower the size of pages, without telling it where sign-in is required.
+  // Administrators lower the size of pages, and hide it where sign-in is required.
   it.each([1, 3, 7, 24, 49])("are read whole from a server with pages of %d", async (itemsMax) => {
     const expected = await whole({});
     expect(await whole({ behaviour: { itemsMax } })).toEqual(expected);

@@ -277,13 +277,13 @@ describe("formatUploadRequest", () => {
 });
 
 describe("choosePushCapabilities", () => {
-  const wishes = { isAtomic: true, hasOptions: true, agent: "edgeforge/1" as ByteText };
-  const choose = (words: string, more = wishes) =>
+  const requested = { isAtomic: true, hasOptions: true, agent: "edgeforge/1" as ByteText };
+  const choose = (words: string, more = requested) =>
     [...choosePushCapabilities(parseCapabilities(words.split(" ")), more)].map(([name, [value]]) =>
       value === "" ? name : `${name}=${value ?? ""}`,
     );
 
-  it("requests what is offered and wished", () => {
+  it("requests the offered capabilities that are asked for", () => {
     const offered =
       "report-status report-status-v2 delete-refs side-band-64k quiet atomic ofs-delta push-options object-format=sha1 agent=git/2";
     expect(choose(offered)).toEqual([
@@ -296,7 +296,7 @@ describe("choosePushCapabilities", () => {
       "object-format=sha1",
       "agent=edgeforge/1",
     ]);
-    expect(choose(offered, { ...wishes, isAtomic: false, hasOptions: false })).not.toContain(
+    expect(choose(offered, { ...requested, isAtomic: false, hasOptions: false })).not.toContain(
       "atomic",
     );
     expect(choose("report-status ofs-delta")).toEqual(["report-status", "ofs-delta"]);

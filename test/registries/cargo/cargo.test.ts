@@ -373,7 +373,7 @@ describe("the web API", () => {
     expect((await search("per_page=x&page=-1")).crates).toHaveLength(3);
   });
 
-  it("tells the owner, who can't be changed", async () => {
+  it("shows the owner, who can't be changed", async () => {
     const name = fresh();
     await publish(owner, await makeCrate(name, "1.0.0"));
     const path = at(`/api/v1/crates/${name}/owners`);

@@ -380,7 +380,7 @@ describe("lists", () => {
       artifactType,
       annotations: { title: artifactType },
     });
-    const wanted = [
+    const manifests = [
       descriptorOf(referrers[0] ?? "", "application/a"),
       descriptorOf(referrers[1] ?? "", "application/b"),
     ].toSorted((a, b) => (a.digest < b.digest ? -1 : 1));
@@ -389,7 +389,7 @@ describe("lists", () => {
     expect(JSON.parse(all.body)).toEqual({
       schemaVersion: 2,
       mediaType: OCI_INDEX,
-      manifests: wanted,
+      manifests,
     });
     const some = await image.get(`referrers/${subject.digest}?artifactType=application/b`);
     expect(some.headers.get("OCI-Filters-Applied")).toBe("artifactType");

@@ -127,7 +127,7 @@ describe("GET /{name}", () => {
     }
   });
 
-  it("is not sent again to whoever has it, until something changes", async () => {
+  it("is not sent again to a client that has it, until something changes", async () => {
     const name = freshName("tool");
     await publish(owner, name, "1.0.0");
     const etag = (await get(name)).headers.get("ETag") ?? "";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { inProject } from "../../../scripts/project.ts";
 import { type Outcome, run } from "../../../scripts/tools/run.ts";
 import { type Checkout, makeCheckout } from "../support/checkout.ts";
-import type { Account } from "./stand-in.ts";
+import type { Account } from "./fake-wrangler.ts";
 
-/** A checkout in which wrangler is a stand-in. */
+/** A checkout with a fake of wrangler. */
 export function makeDeployment(): Checkout {
   const checkout = makeCheckout();
   const modules = join(checkout.path, "node_modules");
@@ -19,8 +19,8 @@ export function makeDeployment(): Checkout {
   for (const name of readdirSync(inProject("node_modules/.bin"))) {
     if (!name.startsWith("wrangler")) link(`.bin/${name}`);
   }
-  const standIn = new URL("stand-in.ts", import.meta.url).href;
-  const text = `#!/usr/bin/env node\nvoid import(${JSON.stringify(standIn)});\n`;
+  const fakeWrangler = new URL("fake-wrangler.ts", import.meta.url).href;
+  const text = `#!/usr/bin/env node\nvoid import(${JSON.stringify(fakeWrangler)});\n`;
   writeFileSync(join(bin, "wrangler"), text, { mode: 0o755 });
   return checkout;
 }
@@ -40,7 +40,7 @@ export function openAccount({ path }: Checkout, existing: Partial<Account> = {})
     deploy: async (...args: string[]): Promise<Outcome & { commands: string[] }> => {
       change({ commands: [] });
       const outcome = await run("node", [join(path, "scripts/deploy.ts"), ...args], {
-        env: { STAND_IN_ACCOUNT: file },
+        env: { FAKE_WRANGLER_ACCOUNT: file },
         cwd: path,
       });
       const isChange = (command: string) => !/ info |^d1 list/.test(command);

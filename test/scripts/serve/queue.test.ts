@@ -19,7 +19,7 @@ const BINDINGS: Readonly<Record<BindingServer, object>> = {
   local: { unsafeBindings: localQueues(QUEUES, CONSUMERS) },
 };
 
-/** Tells what it received, by queue and batch. The body "bad" fails always, "late" once. */
+/** Reports what it received, by queue and batch. The body "bad" fails always, "late" once. */
 const CONSUMER = `
   const batches = [];
   export default {

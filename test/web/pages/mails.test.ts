@@ -249,7 +249,7 @@ describe("registering", () => {
     expect(rows).toEqual([]);
   });
 
-  it("tells where somebody else took the name in the meantime", async () => {
+  it("reports that somebody else took the name in the meantime", async () => {
     const fields = entered();
     await browser.submit(SIGN_UP, fields);
     await make.user({ name: fields.user_name });
@@ -335,12 +335,12 @@ describe("mails about an account", () => {
     json: { username: name, email, password: "a first password", ...fields },
   });
 
-  it("tell a user of the account that an administrator made, if asked to", async () => {
+  it("notify a user of the account that an administrator made, if asked to", async () => {
     const admin = await make.admin();
-    const [name, other] = [freshName("told"), freshName("untold")];
+    const [name, other] = [freshName("notified"), freshName("other")];
     const path = "/api/v1/admin/users";
-    const told = created(name, `${name}@example.com`, { send_notify: true });
-    expect((await visit("POST", path, { as: admin, ...told })).status).toBe(201);
+    const notified = created(name, `${name}@example.com`, { send_notify: true });
+    expect((await visit("POST", path, { as: admin, ...notified })).status).toBe(201);
     const untold = created(other, `${other}@example.com`);
     expect((await visit("POST", path, { as: admin, ...untold })).status).toBe(201);
 
@@ -351,7 +351,7 @@ describe("mails about an account", () => {
     expect(mailbox.to(`${other}@example.com`)).toEqual([]);
   });
 
-  it("tell of none that was refused", async () => {
+  it("report none that was refused", async () => {
     const admin = await make.admin();
     const taken = created(user.name, `new-${user.email}`, { send_notify: true });
     const answer = await visit("POST", "/api/v1/admin/users", { as: admin, ...taken });
@@ -360,7 +360,7 @@ describe("mails about an account", () => {
     expect(mailbox.to(`new-${user.email}`)).toEqual([]);
   });
 
-  it("tell the former address of a changed password", async () => {
+  it("notify the former address of a changed password", async () => {
     const admin = await make.admin();
     const json = { password: NEW, email: `next-${user.email}` };
     const path = `/api/v1/admin/users/${user.name}`;
@@ -370,7 +370,7 @@ describe("mails about an account", () => {
     expect(mailbox.to(json.email)).toEqual([]);
   });
 
-  it("tell of removed second factors", async () => {
+  it("report removed second factors", async () => {
     const admin = await make.admin();
     await db.update(users).set({ hasTotp: true }).where(eq(users.id, user.id));
     const path = `/api/v1/admin/users/${user.name}/second_factors`;

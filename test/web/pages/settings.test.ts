@@ -67,20 +67,20 @@ describe(`${ACCOUNT}: password`, () => {
 
 describe(`${ACCOUNT}: notifications by mail`, () => {
   const form = `${ACCOUNT}/notifications`;
-  const wantedBy = async () =>
+  const storedChoice = async () =>
     (await db.select().from(users).where(eq(users.id, user.id)))[0]?.emailNotifications;
 
   it("are chosen", async () => {
     const fields = { email_notifications: "onmention" };
     expect((await browser.submit(ACCOUNT, fields, form)).status).toBe(303);
-    expect(await wantedBy()).toBe("onmention");
+    expect(await storedChoice()).toBe("onmention");
     expect((await browser.get(ACCOUNT)).body).toMatch(/<option value="onmention" selected/);
   });
 
   it("are not changed by an unknown choice", async () => {
     const answer = await browser.submit(ACCOUNT, { email_notifications: "sometimes" }, form);
     expect(answer.status).toBe(422);
-    expect(await wantedBy()).toBe("enabled");
+    expect(await storedChoice()).toBe("enabled");
   });
 });
 

@@ -56,7 +56,7 @@ export async function commitFiles<T>(
   ...change: FilesChange<T>
 ): Promise<{ result: T; made: MadeCommit }> {
   requireWritable(repo);
-  return commitFilesOf(ctx, repo, ...change);
+  return commitFilesUnchecked(ctx, repo, ...change);
 }
 
 /** A change of files, with its author and message. */
@@ -72,7 +72,7 @@ type FilesChange<T> = [
  *
  * SECURITY: the caller of this function has asked whether they may.
  */
-export async function commitFilesOf<T>(
+export async function commitFilesUnchecked<T>(
   ctx: Ctx,
   repo: RepositoryContext,
   ...[user, commitOptions, fallbackMessage, edit]: FilesChange<T>

@@ -12,7 +12,7 @@ import type {
   ReplaceOutcome,
 } from "../../../storage/repository-records.ts";
 import type { CollectionJob } from "../../../storage/storage-job.ts";
-import { findKept, type NetworkMember, type Search } from "./find-kept.ts";
+import { findKept, type NetworkMember, type ObjectSearch } from "./find-kept.ts";
 
 /** Bytes of packs that one job writes anew before it leaves the others to the next one. */
 const JOB_BYTES_MAX = 2 ** 30;
@@ -118,14 +118,14 @@ async function retry({ git }: Ctx, job: CollectionJob, delaySeconds: number): Pr
   await git.collectLater(job, { askedGraceMs, retries: retries + 1 }, delaySeconds);
 }
 
-const toPlan = (search: Search, view: CollectionView, lostPercent: number): Plan => ({
+const toPlan = (search: ObjectSearch, view: CollectionView, lostPercent: number): Plan => ({
   losses: listLosses(search, view, lostPercent),
   members: [...(search.members ?? [])],
 });
 
 /** Lists the packs that lose enough, oldest first. */
 function listLosses(
-  { kept, members }: Search,
+  { kept, members }: ObjectSearch,
   { packs, sharedNames }: CollectionView,
   lostPercent: number,
 ): Loss[] {

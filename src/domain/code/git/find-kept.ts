@@ -25,7 +25,7 @@ export interface NetworkMember {
 }
 
 /** The result of a search about a repository's packs. */
-export interface Search {
+export interface ObjectSearch {
   readonly kept: KeptObjects;
   /**
    * Repositories that list any of its shared packs; undefined if there are too many to ask.
@@ -50,7 +50,7 @@ export async function findKept(
   stored: StoredRepository,
   view: CollectionView,
   since: number,
-): Promise<Search> {
+): Promise<ObjectSearch> {
   const repository = await stored.open(view);
   const kept = new KeptObjects(repository.catalog);
   await kept.addReachable(repository, view.tipOids, true);

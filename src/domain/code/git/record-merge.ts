@@ -45,7 +45,7 @@ export function mergeStatements(
   const { mergerId: actorId = origin.actorId } = merge;
   const { issueId, number, kind, commitOid, baseOid, mergeBaseOid, isAutomatic } = merge;
   const { isConfined, isBranchDeleted } = merge;
-  const [mark, entry, close, unschedule] = storeMerge(db, {
+  const { merged, entry, closed, unscheduled } = storeMerge(db, {
     issueId,
     repoId,
     actorId,
@@ -59,7 +59,7 @@ export function mergeStatements(
     now,
   });
   return [
-    mark,
+    merged,
     entry,
     recordIfChangedSince(
       { ...origin, actorId },
@@ -76,8 +76,8 @@ export function mergeStatements(
         ...(isConfined && { isConfined }),
       },
     ),
-    close,
-    unschedule,
+    closed,
+    unscheduled,
   ] as const;
 }
 
@@ -101,19 +101,19 @@ const storeMerge = prepareAll((db, p: Params<StoredMerge>) => {
   const merger: SQL<number> = sql`(
     select ${users.id} from ${users} where ${users.id} = ${p.actorId}
   )`;
-  return [
-    db
+  return {
+    merged: db
       .update(pulls)
       .set({ mergedAt: p.mergedAt, mergerId: merger, ...p.merge })
       .where(and(eq(pulls.issueId, issueId), isNull(pulls.mergedAt)))
       .returning({ issueId: pulls.issueId }),
-    insertSelect(
+    entry: insertSelect(
       db,
       timelineEntries,
       { kind: "merge_pull", repoId, issueId, posterId: merger, createdAt: now, updatedAt: now },
       sql`where changes() > 0`,
     ),
-    db
+    closed: db
       .update(issues)
       .set({ isClosed: true, closedAt: now, updatedAt: now })
       .where(
@@ -126,6 +126,6 @@ const storeMerge = prepareAll((db, p: Params<StoredMerge>) => {
           )`,
         ),
       ),
-    db.delete(scheduledMerges).where(eq(scheduledMerges.issueId, issueId)),
-  ] as const;
+    unscheduled: db.delete(scheduledMerges).where(eq(scheduledMerges.issueId, issueId)),
+  };
 });

@@ -1,11 +1,12 @@
 import { asc, count, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { branchProtections, type BranchProtection, type User } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import type { RuleEntry } from "./change-rules.ts";
 import { idsIn } from "./protection-options.ts";
 import { findRulePeople, type RulePeople, type RuleScope } from "./rule-people.ts";
@@ -38,28 +39,28 @@ export async function listRulesets(
   org: User,
   { size, offset }: Slice,
 ): Promise<Listed<BranchProtection> & { people: RulePeople }> {
-  const [[rules, [counted]], people] = await Promise.all([
-    ctx.db.batch(rulesetPage(ctx.db, { orgId: org.id, size, offset })),
+  const [page, people] = await Promise.all([
+    batch(ctx.db, rulesetPage(ctx.db, { orgId: org.id, size, offset })),
     peopleOfRulesets(ctx, org),
   ]);
-  return { items: rules, total: counted?.total ?? 0, people };
+  return { ...toListedPage(page), people };
 }
 
 const rulesetPage = prepareAll((db, { orgId, size, offset }: Params<Slice & { orgId: number }>) => {
   const isOwn = eq(branchProtections.ownerId, orgId);
-  return [
-    db
+  return {
+    rows: db
       .select()
       .from(branchProtections)
       .where(isOwn)
       .orderBy(asc(branchProtections.priority), asc(branchProtections.id))
       .limit(size)
       .offset(offset),
-    db
+    counted: db
       .select({ total: count().as("total") })
       .from(branchProtections)
       .where(isOwn),
-  ] as const;
+  };
 });
 
 /** Finds a ruleset of an organization. @throws Failure `not_found` */

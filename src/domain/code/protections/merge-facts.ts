@@ -2,6 +2,7 @@ import { and, eq, sql } from "drizzle-orm";
 
 import { callerArgument, type CallerArgument, toCallerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { hasOpenBlockers } from "../../../db/open-blockers.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issues, reviews, type ReviewState } from "../../../db/schema/index.ts";
@@ -35,10 +36,13 @@ export async function loadMergeFacts(
     headOid: pull.headOid,
     isWaiting: repo.row.issueSettings.enableIssueDependencies,
   };
-  const [rules, counted, statuses, blockers] = await ctx.db.batch(selectFacts(ctx.db, subject));
+  const { rules, reviewCounts, statuses, blockers } = await batch(
+    ctx.db,
+    selectFacts(ctx.db, subject),
+  );
   return {
     rules: toRules(repo.row, rules),
-    reviews: counted,
+    reviews: reviewCounts,
     statuses,
     isBlocked: blockers.length > 0,
   };
@@ -55,9 +59,9 @@ interface FactsSubject {
 
 const selectFacts = prepareAll((db, p: Params<FactsSubject>) => {
   const { issueId } = p;
-  return [
-    selectRules(db, p, toCallerSql(p.caller)),
-    db
+  return {
+    rules: selectRules(db, p, toCallerSql(p.caller)),
+    reviewCounts: db
       .select({
         state: reviews.state,
         isStale: reviews.isStale,
@@ -72,10 +76,10 @@ const selectFacts = prepareAll((db, p: Params<FactsSubject>) => {
         ),
       )
       .groupBy(reviews.state, reviews.isStale),
-    selectLatestStatuses(db, p.repoId, p.headOid),
-    db
+    statuses: selectLatestStatuses(db, p.repoId, p.headOid),
+    blockers: db
       .select({ id: issues.id })
       .from(issues)
       .where(and(eq(issues.id, issueId), p.isWaiting ? hasOpenBlockers(issueId) : sql`false`)),
-  ] as const;
+  };
 });

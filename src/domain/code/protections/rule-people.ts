@@ -7,6 +7,7 @@ import { isTeamAmong, isTeamOfRepository, selectTeamsHolding } from "../../../au
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import { type Principal, principalOf, type PrincipalSql } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf, type Database, flagColumn } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { branchProtections, users, type User } from "../../../db/schema/index.ts";
@@ -62,7 +63,8 @@ export async function findRulePeople(
     names: { users: toLower(names.users), teams: toLower(names.teams) },
     ids: ids === "all" ? undefined : ids,
   };
-  const [people, teams] = await db.batch(
+  const { people, teams } = await batch(
+    db,
     scope.kind === "organization"
       ? peopleOfOrganization(db, { ...lookup, orgId: scope.org.id })
       : peopleOfRepository(db, {
@@ -148,8 +150,8 @@ interface PeopleSql {
 function selectPeople(db: Database, p: PeopleSql) {
   const { isOne, isWriter } = p;
   const id = sql`${users.id}`;
-  return [
-    db
+  return {
+    people: db
       .select({
         id: users.id,
         name: users.name,
@@ -167,8 +169,8 @@ function selectPeople(db: Database, p: PeopleSql) {
       )
       // Gitea names the owner of a repository last.
       .orderBy(sql`${id} = ${p.ownerId}`, users.id),
-    selectTeamsHolding(db, p.ownerId, isTeamAmong(p.ids.teams, p.names.teams), p.holds),
-  ] as const;
+    teams: selectTeamsHolding(db, p.ownerId, isTeamAmong(p.ids.teams, p.names.teams), p.holds),
+  };
 }
 
 interface Person {

@@ -2,6 +2,7 @@ import { and, eq, inArray, isNull, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { gpgKeys, publicKeys, users } from "../../../db/schema/index.ts";
 import {
@@ -36,7 +37,8 @@ export async function findAccountKeys(
   const namesOf = (kind: KeyReference["kind"]): string[] =>
     requested.filter((key) => key.kind === kind).map(({ keyName }) => keyName);
   const emails = requested.map(({ email }) => email);
-  const [accounts, openPgpKeys, sshKeys] = await ctx.db.batch(
+  const { accounts, openPgpKeys, sshKeys } = await batch(
+    ctx.db,
     keysOf(ctx.db, {
       owners: toAddressQuery(ctx, emails),
       keyIds: namesOf("openpgp"),
@@ -73,12 +75,12 @@ interface KeyLookup {
 const keysOf = prepareAll((db, given: Params<KeyLookup>) => {
   const owners = selectOwners(db, given.owners);
   const primary = alias(gpgKeys, "primaries");
-  return [
-    db
+  return {
+    accounts: db
       .select({ address: owners.address, name: users.name })
       .from(owners)
       .innerJoin(users, eq(users.id, owners.userId)),
-    db
+    openPgpKeys: db
       .select({
         address: owners.address,
         keyId: gpgKeys.keyId,
@@ -96,12 +98,12 @@ const keysOf = prepareAll((db, given: Params<KeyLookup>) => {
         and(eq(primary.userId, gpgKeys.userId), eq(primary.keyId, gpgKeys.primaryKeyId)),
       )
       .where(and(inArray(gpgKeys.keyId, given.keyIds), isTrusted(gpgKeys))),
-    db
+    sshKeys: db
       .select({ address: owners.address, fingerprint: publicKeys.fingerprint })
       .from(owners)
       .innerJoin(publicKeys, eq(publicKeys.userId, owners.userId))
       .where(and(inArray(publicKeys.fingerprint, given.fingerprints), isNull(publicKeys.repoId))),
-  ];
+  };
 });
 
 const nameKey = (

@@ -1,6 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { isViolation } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
@@ -71,7 +72,9 @@ export async function createStatus(
         context,
       }),
     });
-    const [[status]] = await db.batch(statements);
+    const {
+      inserted: [status],
+    } = await batch(db, statements);
     if (!status) throw notFound();
     return { status, creator };
   } catch (error) {
@@ -96,15 +99,15 @@ const insertStatus = prepareAll(
     const next = sql`case
       when coalesce(${last}, 0) < ${STATUSES_MAX} then coalesce(${last}, 0) + 1
     end`;
-    return [
-      insertSelect(
+    return {
+      inserted: insertSelect(
         db,
         commitStatuses,
         { ...row, repoId: repositories.id, number: next },
         sql`from ${repositories} where ${repositories.id} = ${row.repoId}`,
       ).returning(),
-      recordBy(db, event, { number: last }, IF_CHANGED),
-    ] as const;
+      event: recordBy(db, event, { number: last }, IF_CHANGED),
+    };
   },
 );
 

@@ -1,6 +1,7 @@
 import { and, asc, count, desc, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf, type Database } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -28,22 +29,22 @@ export async function listStatuses(
   { size, offset }: Slice,
 ): Promise<Listed<StatusEntry>> {
   const asked = { repoId: repo.id, commitOid, state, isOldestFirst, size, offset };
-  return toListedPage(await ctx.db.batch(statusPage(ctx.db, asked)), toEntry);
+  return toListedPage(await batch(ctx.db, statusPage(ctx.db, asked)), toEntry);
 }
 
 const statusPage = prepareAll((db, p: Params<StatusesOfCommit & StatusQuery>) => {
   const isListed = and(isOfCommit(p), p.state && eq(commitStatuses.state, p.state));
-  return [
-    selectStatuses(db)
+  return {
+    rows: selectStatuses(db)
       .where(isListed)
       .orderBy((p.isOldestFirst ? asc : desc)(commitStatuses.number))
       .limit(p.size)
       .offset(p.offset),
-    db
+    counted: db
       .select({ total: count().as("total") })
       .from(commitStatuses)
       .where(isListed),
-  ] as const;
+  };
 });
 
 /** Lists the latest status of each context of a commit, with the combined state. */
@@ -54,7 +55,7 @@ export async function combineStatuses(
   { size, offset }: Slice,
 ): Promise<Listed<StatusEntry> & { state: CombinedState }> {
   const asked = { repoId: repo.id, commitOid, size, offset };
-  const [rows, counts] = await ctx.db.batch(latestStatuses(ctx.db, asked));
+  const { rows, counts } = await batch(ctx.db, latestStatuses(ctx.db, asked));
   return {
     items: rows.map(toEntry),
     total: counts.reduce((sum, each) => sum + each.count, 0),
@@ -71,18 +72,18 @@ const latestStatuses = prepareAll((db, p: Params<StatusesOfCommit>) => {
     group by ${commitStatuses.context}
   )`;
   const isLatest = and(isThis, sql`${commitStatuses.number} in ${latest}`);
-  return [
-    selectStatuses(db)
+  return {
+    rows: selectStatuses(db)
       .where(isLatest)
       .orderBy(desc(commitStatuses.number))
       .limit(p.size)
       .offset(p.offset),
-    db
+    counts: db
       .select({ state: commitStatuses.state, count: count().as("n") })
       .from(commitStatuses)
       .where(isLatest)
       .groupBy(commitStatuses.state),
-  ] as const;
+  };
 });
 
 function combine(states: ReadonlySet<CommitState>): CombinedState {

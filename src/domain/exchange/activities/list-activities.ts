@@ -4,6 +4,7 @@ import type { Actor } from "../../../auth/actor.ts";
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import { isReachedByTeam, organizationOfTeam } from "../../../auth/access/granted-repositories.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch, type Results } from "../../../db/batch.ts";
 import { allOf, columnsOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -57,7 +58,7 @@ export const listRepositoryActivities = async (
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> =>
-  toListed(ctx, await ctx.db.batch(ofRepository(ctx.db, { ...toPage(ctx, query, slice), id })));
+  toListed(ctx, await batch(ctx.db, ofRepository(ctx.db, { ...toPage(ctx, query, slice), id })));
 
 const ofRepository = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
   const isIn = eq(events.repoId, id);
@@ -71,7 +72,7 @@ export const listOrganizationActivities = async (
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> =>
-  toListed(ctx, await ctx.db.batch(ofOrganization(ctx.db, { ...toPage(ctx, query, slice), id })));
+  toListed(ctx, await batch(ctx.db, ofOrganization(ctx.db, { ...toPage(ctx, query, slice), id })));
 
 const ofOrganization = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
   const isIn = eq(events.ownerId, id);
@@ -88,7 +89,7 @@ export const listTeamActivities = async (
   query: FeedQuery,
   slice: Slice,
 ): Promise<Listed<ActivityEntry>> =>
-  toListed(ctx, await ctx.db.batch(ofTeam(ctx.db, { ...toPage(ctx, query, slice), id })));
+  toListed(ctx, await batch(ctx.db, ofTeam(ctx.db, { ...toPage(ctx, query, slice), id })));
 
 const ofTeam = prepareAll((db, { id, ...page }: Params<FeedPage & { id: number }>) => {
   const isOrganizationEvent = sql`${events.ownerId} = ${organizationOfTeam(id)}`;
@@ -116,7 +117,7 @@ export async function listUserActivities(
   const listed = { userId: user.id, seesAll, isOwnOnly: query.isOwnOnly };
   return toListed(
     ctx,
-    await ctx.db.batch(ofUser(ctx.db, { ...toPage(ctx, query, slice), ...listed })),
+    await batch(ctx.db, ofUser(ctx.db, { ...toPage(ctx, query, slice), ...listed })),
   );
 }
 
@@ -348,8 +349,8 @@ function selectFeed(
     order by created_at desc, id desc, position
     limit ${size} offset ${offset}
   ) page`;
-  return [
-    db
+  return {
+    rows: db
       .select({
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
@@ -360,23 +361,25 @@ function selectFeed(
       .innerJoin(page, sql`page.id = ${events.id}`)
       .innerJoin(users, eq(users.id, events.actorId))
       .orderBy(desc(events.createdAt), desc(events.id), sql`page.position`),
-    selectRepositories(db, toCallerSql(reader.principal)).where(
+    repos: selectRepositories(db, toCallerSql(reader.principal)).where(
       sql`${repositories.id} in (
         select ${events.repoId} from ${page} join ${events} on ${events.id} = page.id
       )`,
     ),
-    db
+    counted: db
       .select({ total: sql<number>`count(*)`.as("total") })
       .from(sql`(select 1 from (${entries(ENTRIES_MAX)}) limit ${ENTRIES_MAX}) counted`),
-  ] as const;
+  };
 }
 
-type Statements = ReturnType<typeof selectFeed>;
-type Rows = readonly [Awaited<Statements[0]>, Awaited<Statements[1]>, Awaited<Statements[2]>];
+type Rows = Results<ReturnType<typeof selectFeed>>;
 
 /** The list of the rows of `selectFeed`. */
-function toListed({ actor }: Ctx, [rows, repositoryRows, [counted]]: Rows): Listed<ActivityEntry> {
-  const repositoriesById = toRepositoriesById(actor, repositoryRows);
+function toListed(
+  { actor }: Ctx,
+  { rows, repos, counted: [counted] }: Rows,
+): Listed<ActivityEntry> {
+  const repositoriesById = toRepositoriesById(actor, repos);
   const items = rows.flatMap((row) => {
     const repo = repositoriesById.get(row.event.repoId ?? 0);
     const { issue, comments, posters, reviewers, files, releases, ...entry } = row;

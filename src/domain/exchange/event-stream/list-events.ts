@@ -4,6 +4,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 import { boundTokenId, seesPublicOnly } from "../../../auth/actor.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch, type Results } from "../../../db/batch.ts";
 import { allOf, anyOf, columnsOf, type Database, flagColumn } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { events, repositories, users, type User } from "../../../db/schema/index.ts";
@@ -44,7 +45,7 @@ export async function listRepositoryEvents(
   const listed = { repoId: repo.row.id, administers: isAllowed(repo, { mode: "admin" }) };
   return toSlice(
     cursor,
-    await ctx.db.batch(eventsOfRepository(ctx.db, { ...toPage(ctx, cursor), ...listed })),
+    await batch(ctx.db, eventsOfRepository(ctx.db, { ...toPage(ctx, cursor), ...listed })),
   );
 }
 
@@ -72,7 +73,7 @@ export async function listOrganizationEvents(
   };
   return toSlice(
     cursor,
-    await ctx.db.batch(eventsOfOrganization(ctx.db, { ...toPage(ctx, cursor), ...listed })),
+    await batch(ctx.db, eventsOfOrganization(ctx.db, { ...toPage(ctx, cursor), ...listed })),
   );
 }
 
@@ -102,7 +103,7 @@ export async function listOwnEvents(ctx: Ctx, user: User, cursor: Cursor): Promi
   const listed = { userId: user.id, isUnrestricted: !isNarrowed(ctx) };
   return toSlice(
     cursor,
-    await ctx.db.batch(eventsOfUser(ctx.db, { ...toPage(ctx, cursor), ...listed })),
+    await batch(ctx.db, eventsOfUser(ctx.db, { ...toPage(ctx, cursor), ...listed })),
   );
 }
 
@@ -195,8 +196,8 @@ function selectEvents(
     .orderBy(events.id)
     .limit(EXAMINED_MAX)
     .as("examined");
-  return [
-    db
+  return {
+    rows: db
       .select({
         event: columnsOf(events, "e"),
         actor: columnsOf(users, "u"),
@@ -213,12 +214,10 @@ function selectEvents(
       .where(isListed)
       .orderBy(asc(events.id))
       .limit(size),
-    db.select({ id: sql<number | null>`max(${examined.id})`.as("last_id") }).from(examined),
-    db.select({ id: stream.sweptEventId }).from(stream).where(eq(stream.id, id)),
-  ] as const;
+    ends: db.select({ id: sql<number | null>`max(${examined.id})`.as("last_id") }).from(examined),
+    streams: db.select({ sweptId: stream.sweptEventId }).from(stream).where(eq(stream.id, id)),
+  };
 }
-
-type Statements = ReturnType<typeof selectEvents>;
 
 /**
  * The page of the rows of `selectEvents`.
@@ -228,15 +227,11 @@ type Statements = ReturnType<typeof selectEvents>;
  */
 function toSlice(
   { after, size }: Cursor,
-  [rows, [last], [swept]]: readonly [
-    Awaited<Statements[0]>,
-    Awaited<Statements[1]>,
-    Awaited<Statements[2]>,
-  ],
+  { rows, ends: [last], streams: [found] }: Results<ReturnType<typeof selectEvents>>,
 ): EventSlice {
-  if (after > 0 && swept && after < swept.id) {
+  if (after > 0 && found && after < found.sweptId) {
     throw gone(
-      `events after ${after} are not kept any longer: read the present state, then continue after ${swept.id}`,
+      `events after ${after} are not kept any longer: read the present state, then continue after ${found.sweptId}`,
     );
   }
   const items = rows.map(({ event, actor, isActorShown: isShown, ...repo }) => ({

@@ -43,7 +43,7 @@ export async function createComment(
   requireParticipation(issue, LOCKED);
   const { db } = ctx;
   const { repo } = issue;
-  const [insert, touched, event, select] = insertComment(db, {
+  const statements = insertComment(db, {
     participation: participationArgument(ctx, issue),
     repoId: repo.row.id,
     body,
@@ -54,12 +54,7 @@ export async function createComment(
       commentId: COMPUTED,
     }),
   });
-  const { inserted, found } = await batch(db, {
-    inserted: insert,
-    touched,
-    event,
-    found: select,
-  }).catch((error: unknown) => {
+  const { inserted, found } = await batch(db, statements).catch((error: unknown) => {
     throw asBlocked(error, "timeline_entries.body");
   });
   const [created] = found;
@@ -87,20 +82,20 @@ const insertComment = prepareAll((db, p: Params<NewComment>) => {
     ...entry,
     body: unlessBlocked(isKeptOut(participation), body),
   };
-  return [
-    insertSelect(
+  return {
+    inserted: insertSelect(
       db,
       timelineEntries,
       comment,
       sql`from ${issues} where ${isParticipationAllowed(participation)}`,
     ).returning({ id: timelineEntries.id }),
-    db
+    touched: db
       .update(issues)
       .set({ updatedAt: entry.updatedAt })
       .where(and(eq(issues.id, issueId), sql`changes() > 0`)),
-    recordBy(db, p.event, { commentId: newest }, IF_CHANGED),
-    selectComments(db).where(eq(timelineEntries.id, newest)),
-  ] as const;
+    event: recordBy(db, p.event, { commentId: newest }, IF_CHANGED),
+    found: selectComments(db).where(eq(timelineEntries.id, newest)),
+  };
 });
 
 /** The id of the entry that this batch has just added to the timeline of an issue. */

@@ -70,11 +70,9 @@ export async function editComment(
     participation: participationArgument(ctx, issue),
     edit: editArgument(ctx, body),
   };
-  const [original, update, version] = updateComment(db, edit);
+  const statements = updateComment(db, edit);
   const { updated, found } = await batch(db, {
-    original,
-    updated: update,
-    version,
+    ...statements,
     event: recordOfComment(ctx, row, {
       type: "comment.edited",
       ...eventSubject(issue),
@@ -107,9 +105,9 @@ const updateComment = prepareAll((db, p: Params<EditedComment>) => {
     isCommentWithKey(comment),
     eq(timelineEntries.contentVersion, p.contentVersion),
   );
-  return [
-    insertOriginal(db, text, isUnchanged),
-    db
+  return {
+    original: insertOriginal(db, text, isUnchanged),
+    updated: db
       .update(timelineEntries)
       .set({
         body: unlessBlocked(isKeptOut(p.participation), edit.body),
@@ -118,6 +116,6 @@ const updateComment = prepareAll((db, p: Params<EditedComment>) => {
       })
       .where(isUnchanged)
       .returning({ id: timelineEntries.id }),
-    insertVersion(db, text, edit, sql`where changes() > 0`),
-  ] as const;
+    version: insertVersion(db, text, edit, sql`where changes() > 0`),
+  };
 });

@@ -1,6 +1,7 @@
 import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { issues, timelineEntries } from "../../../db/schema/index.ts";
@@ -73,10 +74,10 @@ export const oneComment = prepare((db, key: Params<CommentKey>) =>
   selectComments(db).where(isCommentWithKey(key)),
 );
 
-const commentAndIssue = prepareAll((db, key: Params<CommentKey>) => [
-  selectComments(db).where(isCommentWithKey(key)),
-  selectIssues(db).where(eq(issues.id, issueIdOfComment(key))),
-]);
+const commentAndIssue = prepareAll((db, key: Params<CommentKey>) => ({
+  comments: selectComments(db).where(isCommentWithKey(key)),
+  issues: selectIssues(db).where(eq(issues.id, issueIdOfComment(key))),
+}));
 
 /**
  * Finds a comment of a repository.
@@ -106,10 +107,15 @@ export async function findCommentAndIssue(
   number?: number,
 ): Promise<{ comment: CommentContext; issue: IssueContext }> {
   const { db } = ctx;
-  const [[row], [found]] = await db.batch(commentAndIssue(db, toCommentKey(ctx, repo, id)));
-  if (!row || !found || !isIssueVisible(repo, row)) throw noComment();
+  const { comments, issues: found } = await batch(
+    db,
+    commentAndIssue(db, toCommentKey(ctx, repo, id)),
+  );
+  const [row] = comments;
+  const [issue] = found;
+  if (!row || !issue || !isIssueVisible(repo, row)) throw noComment();
   if (number !== undefined && row.number !== number) throw noComment();
-  return { comment: toCommentContext(repo, row), issue: toIssueContext(repo, found) };
+  return { comment: toCommentContext(repo, row), issue: toIssueContext(repo, issue) };
 }
 
 const noComment = () => notFound("comment does not exist");

@@ -2,6 +2,7 @@ import { and, asc, count, eq, gte, lt, sql, type SQL } from "drizzle-orm";
 
 import { modeOf } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { ACCESS, commentCounts, issues, timelineEntries } from "../../../db/schema/index.ts";
@@ -9,7 +10,7 @@ import { notFound } from "../../../lib/failure.ts";
 import type { CommentContext } from "../../../shapes/issues/comment.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered } from "../issue/find-issue.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { isComment, selectComments, toCommentContext } from "./select-comments.ts";
 
 /** The entries of a list by when they were last changed, in milliseconds, both ends included. */
@@ -52,7 +53,10 @@ export async function listIssueComments(
   { size, offset }: Slice,
 ): Promise<Listed<CommentContext>> {
   const list = { repoId: repo.row.id, number, range: toWholeSeconds(range), size, offset };
-  const [[issue], rows] = await db.batch(commentsOfIssue(db, list));
+  const {
+    issues: [issue],
+    rows,
+  } = await batch(db, commentsOfIssue(db, list));
   if (!issue || !isIssueVisible(repo, issue)) throw notFound("issue does not exist");
   return {
     items: rows.map((row) => toCommentContext(repo, row)),
@@ -81,17 +85,17 @@ const commentsOfIssue = prepareAll((db, p: Params<IssueList>) => {
         from ${timelineEntries}
         where ${isListed}
       )`;
-  return [
-    db
+  return {
+    issues: db
       .select({ isPull: issues.isPull, total: qualified<number>(total).as("total") })
       .from(issues)
       .where(isOfIssue),
-    selectComments(db)
+    rows: selectComments(db)
       .where(isListed)
       .orderBy(asc(timelineEntries.id))
       .limit(p.size)
       .offset(p.offset),
-  ];
+  };
 });
 
 /**
@@ -112,11 +116,9 @@ export async function listRepositoryComments(
   if (!seesIssues && !seesPulls) return { items: [], total: 0 };
   const list = { repoId: repo.row.id, range: toWholeSeconds(range), size, offset };
   const args = { ...list, seesIssues, seesPulls };
-  const [[counted], rows] = await db.batch(commentsOfRepository(db, args));
-  return {
-    items: rows.map((row) => toCommentContext(repo, row)),
-    total: counted?.total ?? 0,
-  };
+  return toListedPage(await batch(db, commentsOfRepository(db, args)), (row) =>
+    toCommentContext(repo, row),
+  );
 }
 
 interface RepositoryList extends Slice {
@@ -137,8 +139,8 @@ const commentsOfRepository = prepareAll(
     );
     const { ofIssues, ofPulls } = commentCounts;
     const stored = sql<number>`${seesIssues} * ${ofIssues} + ${seesPulls} * ${ofPulls}`;
-    return [
-      isAll
+    return {
+      counted: isAll
         ? db
             .select({ total: stored.as("total") })
             .from(commentCounts)
@@ -148,13 +150,13 @@ const commentsOfRepository = prepareAll(
             .from(timelineEntries)
             .innerJoin(issues, eq(issues.id, timelineEntries.issueId))
             .where(isListed),
-      selectComments(db)
+      rows: selectComments(db)
         .where(isListed)
         // The sign keeps SQLite from walking all comments in their order to find those of the
         // range.
         .orderBy(isAll ? asc(timelineEntries.id) : sql`+${timelineEntries.id}`)
         .limit(size)
         .offset(offset),
-    ];
+    };
   },
 );

@@ -1,6 +1,7 @@
 import { asc, count, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { contentVersions, issues, users } from "../../../db/schema/index.ts";
@@ -9,7 +10,7 @@ import type { VersionContext } from "../../../shapes/issues/content-version.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible } from "../issue/find-issue.ts";
 import { isVersionOf } from "../issue/insert-version.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { type IssueOrComment, issueOf, toCommentKey } from "./find-comment.ts";
 
 /**
@@ -41,26 +42,28 @@ async function listVersions(
   text: IssueOrComment,
   { size, offset }: Slice,
 ): Promise<Listed<VersionContext>> {
-  const [[issue], [counted], rows] = await db.batch(versionsOf(db, { text, size, offset }));
+  const {
+    issues: [issue],
+    ...page
+  } = await batch(db, versionsOf(db, { text, size, offset }));
   if (!issue || !isIssueVisible(repo, issue)) throw notFound();
-  const items = rows.map(({ row, editor }) => ({
+  return toListedPage(page, ({ row, editor }) => ({
     row,
     editor: row.editorId === null ? undefined : (editor ?? undefined),
   }));
-  return { items, total: counted?.total ?? 0 };
 }
 
 const versionsOf = prepareAll(
   (db, { text, size, offset }: Params<Slice & { text: IssueOrComment }>) => {
     const { isOfIssue, issueId } = issueOf(text);
     const isListed = isVersionOf({ issueId, entryId: "comment" in text ? text.comment.id : null });
-    return [
-      db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
-      db
+    return {
+      issues: db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
+      counted: db
         .select({ total: count().as("total") })
         .from(contentVersions)
         .where(isListed),
-      db
+      rows: db
         .select({ row: columnsOf(contentVersions, "v"), editor: columnsOf(users, "e") })
         .from(contentVersions)
         .leftJoin(users, eq(users.id, contentVersions.editorId))
@@ -68,6 +71,6 @@ const versionsOf = prepareAll(
         .orderBy(asc(contentVersions.id))
         .limit(size)
         .offset(offset),
-    ];
+    };
   },
 );

@@ -7,6 +7,7 @@ import { isRepositoryAllowed } from "../../../auth/access/visible-repositories.t
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import { type Principal, type PrincipalSql, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
@@ -17,7 +18,7 @@ import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issue/find-issue.ts";
 import { selectRepositories, toRepositoriesById } from "../../repos/repository/find-repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { requireDependenciesOn } from "./dependency.ts";
 
 /**
@@ -61,15 +62,18 @@ async function listLinked(
   { size, offset }: Slice,
 ): Promise<Listed<IssueContext | undefined>> {
   const list = { repoId: repo.row.id, number, principal: principalOf(actor), size, offset };
-  const [[found], rows, repoRows, [counted]] = await db.batch(linkedPage(db, list, side));
+  const {
+    issues: [found],
+    repos: repoRows,
+    ...page
+  } = await batch(db, linkedPage(db, list, side));
   if (!found || !isIssueVisible(repo, found)) throw notFound("issue does not exist");
   const repos = toRepositoriesById(actor, repoRows);
-  const items = rows.map((row) => {
+  return toListedPage(page, (row) => {
     const owner = repos.get(row.issue.repoId);
     const isSeen = owner && isAllowed(owner, TO_SEE) && isIssueVisible(owner, row.issue);
     return isSeen ? toIssueContext(owner, row) : undefined;
   });
-  return { items, total: counted?.total ?? 0 };
 }
 
 /** Whether the issues are listed for which one waits, or those that wait for it. */
@@ -113,16 +117,16 @@ const linkedPage = prepareAll((db, list: Params<LinkedList>, side: Side) => {
       select ${column} as id ${linked} order by ${order} limit ${size} offset ${offset}
     ) ${listed}
   )`;
-  return [
-    db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repoId, number)),
-    selectIssues(db)
+  return {
+    issues: db.select({ isPull: issues.isPull }).from(issues).where(isNumbered(repoId, number)),
+    rows: selectIssues(db)
       .where(inArray(issues.id, page(sql`${issues.id}`)))
       .orderBy(order),
-    selectRepositories(db, toCallerSql(principal)).where(
+    repos: selectRepositories(db, toCallerSql(principal)).where(
       inArray(repositories.id, page(sql`${issues.repoId}`)),
     ),
-    selectTotal(db, sql`(select count(*) ${linked})`),
-  ] as const;
+    counted: selectTotal(db, sql`(select count(*) ${linked})`),
+  };
 });
 
 /** The condition, on the issues and repositories of a query, that the caller may see the issue. */

@@ -20,7 +20,7 @@ import {
 import { notFound } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { selectIssues, toIssueContext, unitOf } from "../issue/find-issue.ts";
 import { type ListFilter, type ListParams, bindListFilter } from "./bound-filter.ts";
 import { isUpdatedIn, keyOf } from "./conditions.ts";
@@ -73,17 +73,13 @@ export async function listIssues(
 ): Promise<Listed<IssueContext>> {
   const people = [...(filter?.people ?? []), ...requiredPeople];
   const names = [...new Set(requiredPeople.map(({ name }) => name.toLowerCase()))];
-  const { list, known } = await batch(ctx.db, {
-    list: selectList(ctx.db, repo, filter && { ...filter, people }, slice),
+  const { known, ...page } = await batch(ctx.db, {
+    ...selectList(ctx.db, repo, filter && { ...filter, people }, slice),
     known: knownUsers(ctx.db, { principal: principalOf(ctx.actor), names }),
   });
-  const [rows, [counted]] = list;
   const missing = names.find((name) => !known.some((each) => each.name === name));
   if (missing !== undefined) throw notFound("user does not exist");
-  return {
-    items: rows.map((row) => toIssueContext(repo, row)),
-    total: counted?.total ?? 0,
-  };
+  return toListedPage(page, (row) => toIssueContext(repo, row));
 }
 
 const knownUsers = prepare(
@@ -143,12 +139,12 @@ interface ListArguments {
 const issuePage = prepareAll(
   (db, { scope, filter }: Params<ListArguments>, { sort }: { sort: IssueSort }) => {
     const { ids, total, terms } = listStatements(scope, filter, sort);
-    return [
-      selectIssues(db)
+    return {
+      rows: selectIssues(db)
         .where(sql`${issues.id} in (${ids})`)
         .orderBy(...terms),
-      selectTotal(db, total),
-    ] as const;
+      counted: selectTotal(db, total),
+    };
   },
 );
 

@@ -3,6 +3,7 @@ import { sql, type SQL } from "drizzle-orm";
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issues, repositories } from "../../../db/schema/index.ts";
@@ -55,7 +56,11 @@ export async function searchIssues(
     principal: principalOf(actor),
     bounds: pageBoundsOf(sort, slice),
   };
-  const [rows, repos, [counted]] = await ctx.db.batch(foundIssues(ctx.db, args, { sort }));
+  const {
+    rows,
+    repos,
+    counted: [counted],
+  } = await batch(ctx.db, foundIssues(ctx.db, args, { sort }));
   if (owner !== undefined && !counted?.ownerId) {
     throw malformed("user does not exist");
   }
@@ -121,16 +126,16 @@ const foundIssues = prepareAll(
     const { owner, team } = scope;
     const column = <T>(value: SQL | undefined, name: string) =>
       qualified<T>(value ?? sql`null`).as(name);
-    return [
-      selectIssues(db)
+    return {
+      rows: selectIssues(db)
         .where(sql`${issues.id} in (${ids})`)
         .orderBy(...terms),
-      selectRepositories(db, toCallerSql(principal)).where(
+      repos: selectRepositories(db, toCallerSql(principal)).where(
         sql`${repositories.id} in (
         select ${issues.repoId} from ${issues} where ${issues.id} in (${ids})
       )`,
       ),
-      db
+      counted: db
         .select({
           total: column<number | null>(total, "total"),
           ownerId: column<number | null>(
@@ -145,6 +150,6 @@ const foundIssues = prepareAll(
           ),
         })
         .from(sql`(select 1)`),
-    ] as const;
+    };
   },
 );

@@ -1,6 +1,7 @@
 import { and, asc, count, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { milestones, type Milestone, type Repository } from "../../../db/schema/index.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
@@ -24,7 +25,7 @@ export async function listMilestones(
   { size, offset }: Slice,
 ): Promise<Listed<Milestone>> {
   const filter = { repoId: repo.id, isClosed, name: name === "" ? undefined : name };
-  return toListedPage(await db.batch(milestonesOf(db, { filter, size, offset })));
+  return toListedPage(await batch(db, milestonesOf(db, { filter, size, offset })));
 }
 
 interface Filter {
@@ -41,18 +42,18 @@ const milestonesOf = prepareAll(
       isClosed === undefined ? undefined : eq(milestones.isClosed, isClosed),
       name && sql`instr(lower(${milestones.title}), lower(${name})) > 0`,
     );
-    return [
-      db
+    return {
+      rows: db
         .select()
         .from(milestones)
         .where(isListed)
         .orderBy(asc(milestones.deadlineAt), asc(milestones.title), asc(milestones.id))
         .limit(size)
         .offset(offset),
-      db
+      counted: db
         .select({ total: count().as("total") })
         .from(milestones)
         .where(isListed),
-    ];
+    };
   },
 );

@@ -3,6 +3,7 @@ import { sql } from "drizzle-orm";
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { notifications } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -18,7 +19,7 @@ import { selectNotifications, toNotificationContexts } from "./select-notificati
  */
 export async function findNotification(ctx: Ctx, id: number): Promise<NotificationContext> {
   const one = { principal: principalOf(ctx.actor), id };
-  const rows = await ctx.db.batch(notificationById(ctx.db, one));
+  const rows = await batch(ctx.db, notificationById(ctx.db, one));
   const [found] = toNotificationContexts(ctx, rows);
   if (!found || (found.row.userId !== ctx.actor.user?.id && !ctx.actor.isSiteAdmin)) {
     throw notFound();

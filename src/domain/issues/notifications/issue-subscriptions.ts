@@ -3,6 +3,7 @@ import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
 import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf, type Database, flagColumn, qualified } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -30,7 +31,10 @@ export async function listSubscribers(
 ): Promise<Listed<User>> {
   const { db, actor } = ctx;
   const list = { repoId: repo.row.id, number, principal: principalOf(actor), size, offset };
-  const [[issue], ...page] = await db.batch(subscriberPage(db, list));
+  const {
+    issues: [issue],
+    ...page
+  } = await batch(db, subscriberPage(db, list));
   if (!issue || !isIssueVisible(repo, issue)) throw notFound();
   return toListedPage(page, ({ user }) => user);
 }
@@ -49,9 +53,9 @@ const subscriberPage = prepareAll(
       eq(issueSubscriptions.isSubscribed, true),
       isAccountVisible(p.principal),
     );
-    return [
-      db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
-      db
+    return {
+      issues: db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
+      rows: db
         .select({ user: columnsOf(users, "u") })
         .from(issueSubscriptions)
         .innerJoin(users, eq(users.id, issueSubscriptions.userId))
@@ -59,12 +63,12 @@ const subscriberPage = prepareAll(
         .orderBy(asc(issueSubscriptions.userId))
         .limit(p.size)
         .offset(p.offset),
-      db
+      counted: db
         .select({ total: count().as("total") })
         .from(issueSubscriptions)
         .innerJoin(users, eq(users.id, issueSubscriptions.userId))
         .where(isListed),
-    ];
+    };
   },
 );
 
@@ -106,9 +110,10 @@ export async function changeSubscription(
 ): Promise<boolean> {
   const { db, actor, now } = ctx;
   const named = { repoId: repo.row.id, number, lowerName: name.toLowerCase() };
-  const [[user], [found]] = await db.batch(
-    subscriptionNamed(db, { ...named, principal: principalOf(actor) }),
-  );
+  const {
+    users: [user],
+    subscriptions: [found],
+  } = await batch(db, subscriptionNamed(db, { ...named, principal: principalOf(actor) }));
   const current = toSubscription(repo, found);
   if (!user) throw notFound();
   if (user.id !== actor.user?.id && !actor.isSiteAdmin) {
@@ -165,13 +170,13 @@ const subscriptionNamed = prepareAll(
   (db, p: Params<IssueNumber & { lowerName: string; principal: Principal }>) => {
     const isNamed = and(eq(users.lowerName, p.lowerName), eq(users.kind, "user"));
     const userId = sql`(select ${users.id} from ${users} where ${isNamed})`;
-    return [
-      db
+    return {
+      users: db
         .select()
         .from(users)
         .where(and(isNamed, isAccountVisible(p.principal))),
-      selectSubscription(db, p, userId),
-    ] as const;
+      subscriptions: selectSubscription(db, p, userId),
+    };
   },
 );
 

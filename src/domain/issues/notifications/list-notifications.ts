@@ -2,6 +2,7 @@ import { sql, type SQL } from "drizzle-orm";
 
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
@@ -9,7 +10,7 @@ import { notifications } from "../../../db/schema/index.ts";
 import type { NotificationContext } from "../../../shapes/issues/notification-thread.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import {
-  names,
+  wordList,
   splitFilter,
   visibleCounts,
   type NotificationFilter,
@@ -33,11 +34,11 @@ export async function listNotifications(
   const { range, kinds } = splitFilter(filter);
   const { size, offset } = slice;
   const args = { principal: principalOf(ctx.actor), range, size, offset };
-  const [rows, repos, [counted]] = await ctx.db.batch(notificationPage(ctx.db, args, kinds));
-  return {
-    items: toNotificationContexts(ctx, [rows, repos]),
-    total: counted?.total ?? 0,
-  };
+  const {
+    counted: [counted],
+    ...found
+  } = await batch(ctx.db, notificationPage(ctx.db, args, kinds));
+  return { items: toNotificationContexts(ctx, found), total: counted?.total ?? 0 };
 }
 
 /** Counts the notifications of a user that the caller may see. */
@@ -56,7 +57,7 @@ interface ListArguments {
 const notificationPage = prepareAll(
   (db, p: Params<ListArguments & Slice>, kinds: NotificationKinds) => {
     const page = selectPage(p.principal, p.range, kinds, p);
-    return [...selectNotifications(db, p.principal, page), selectTotal(db, p, kinds)] as const;
+    return { ...selectNotifications(db, p.principal, page), counted: selectTotal(db, p, kinds) };
   },
 );
 
@@ -87,8 +88,8 @@ function countBetween(
   const isListed = allOf(
     sql`${notifications.userId} = ${userId}`,
     repoId === undefined ? undefined : sql`${notifications.repoId} = ${repoId}`,
-    sql`${notifications.status} in ${names(statuses)}`,
-    sql`${notifications.subject} in ${names(subjects)}`,
+    sql`${notifications.status} in ${wordList(statuses)}`,
+    sql`${notifications.subject} in ${wordList(subjects)}`,
     since === undefined ? undefined : sql`${notifications.updatedAt} >= ${since}`,
     before === undefined ? undefined : sql`${notifications.updatedAt} < ${before}`,
   );

@@ -79,12 +79,12 @@ export function visibleCounts(
 ): SQL {
   const cases = subjects.map(
     (subject) =>
-      sql`when ${name(subject)} then ${isRepositoryAllowed(principal, REQUIREMENT_OF[subject])}`,
+      sql`when ${wordSql(subject)} then ${isRepositoryAllowed(principal, REQUIREMENT_OF[subject])}`,
   );
   const isListed = allOf(
     sql`${notificationCounts.userId} = ${userId}`,
-    sql`${notificationCounts.status} in ${names(statuses)}`,
-    sql`${notificationCounts.subject} in ${names(subjects)}`,
+    sql`${notificationCounts.status} in ${wordList(statuses)}`,
+    sql`${notificationCounts.subject} in ${wordList(subjects)}`,
     repoId === undefined ? undefined : sql`${notificationCounts.repoId} = ${repoId}`,
     sql`case ${notificationCounts.subject} ${sql.join(cases, sql` `)} end`,
   );
@@ -101,8 +101,8 @@ export function visibleCounts(
  * A status or subject in the text of a statement: many ranges name them, and a statement binds 100
  * values at most.
  */
-export const name = (word: NotificationStatus | NotificationSubjectKind): SQL =>
+export const wordSql = (word: NotificationStatus | NotificationSubjectKind): SQL =>
   sql.raw(`'${word}'`);
 
-export const names = (words: readonly (NotificationStatus | NotificationSubjectKind)[]): SQL =>
-  sql`(${sql.join(words.map(name), sql`, `)})`;
+export const wordList = (words: readonly (NotificationStatus | NotificationSubjectKind)[]): SQL =>
+  sql`(${sql.join(words.map(wordSql), sql`, `)})`;

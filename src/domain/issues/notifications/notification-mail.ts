@@ -6,6 +6,7 @@ import { ANONYMOUS, type Actor } from "../../../auth/actor.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import { ALL_SCOPES } from "../../../auth/scope.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -189,8 +190,16 @@ async function findMailContext(
   { userId, issueId, eventId, reason }: QueuedNotification,
 ): Promise<{ address: string; context: MailContext } | undefined> {
   if (userId === null || !reason) return undefined;
-  const [[reader], [address], [issue], [repoRow], [event], [doer], texts, [choice]] =
-    await db.batch(mailRows(db, { userId, issueId, eventId }));
+  const {
+    readers: [reader],
+    addresses: [address],
+    issues: [issue],
+    repos: [repoRow],
+    events: [event],
+    doers: [doer],
+    texts,
+    choices: [choice],
+  } = await batch(db, mailRows(db, { userId, issueId, eventId }));
   if (!reader || !address || !issue || !repoRow || !event) return undefined;
   if (!reader.isActive || reader.isLoginProhibited) return undefined;
   const isOfText = event.type === "comment.created" || event.type === "review.submitted";
@@ -225,9 +234,9 @@ const mailRows = prepareAll((db, { userId, issueId, eventId }: Params<MailIds>) 
     where ${events.id} = ${eventId} and ${events.type} = ${type}
   )`;
   const doerId = sql`(select ${events.actorId} from ${events} where ${events.id} = ${eventId})`;
-  return [
-    db.select().from(users).where(eq(users.id, userId)),
-    db
+  return {
+    readers: db.select().from(users).where(eq(users.id, userId)),
+    addresses: db
       .select({ email: emailAddresses.email })
       .from(emailAddresses)
       .where(
@@ -237,22 +246,22 @@ const mailRows = prepareAll((db, { userId, issueId, eventId }: Params<MailIds>) 
           eq(emailAddresses.isActivated, true),
         ),
       ),
-    db.select().from(issues).where(eq(issues.id, issueId)),
-    selectRepositories(db, { ...callerSql(ANONYMOUS), actorId: userId }).where(
+    issues: db.select().from(issues).where(eq(issues.id, issueId)),
+    repos: selectRepositories(db, { ...callerSql(ANONYMOUS), actorId: userId }).where(
       sql`${repositories.id} = (
         select ${issues.repoId} from ${issues} where ${issues.id} = ${issueId}
       )`,
     ),
-    db.select().from(events).where(eq(events.id, eventId)),
-    db
+    events: db.select().from(events).where(eq(events.id, eventId)),
+    doers: db
       .select()
       .from(users)
       .where(sql`${users.id} = ${doerId}`),
-    selectEventTexts(db, issueId, {
+    texts: selectEventTexts(db, issueId, {
       commentId: ofEvent("comment.created", "commentId"),
       reviewId: ofEvent("review.submitted", "reviewId"),
     }),
-    db
+    choices: db
       .select({
         isSubscribed: qualified<number | null>(sql`(
           select ${issueSubscriptions.isSubscribed}
@@ -263,7 +272,7 @@ const mailRows = prepareAll((db, { userId, issueId, eventId }: Params<MailIds>) 
         isBlocking: sql<number>`${isBlockedBy(doerId, userId)}`.as("is_blocking"),
       })
       .from(sql`(select 1)`),
-  ] as const;
+  };
 });
 
 /** Whether the present settings of a user allow the mail. */

@@ -105,6 +105,6 @@ export const notifyRecipients = prepareAll(
         size: sql<number>`count(*)`.as("size"),
       })
       .from(rows);
-    return isMailed ? [counted, queueMails, upsert] : [counted, upsert];
+    return { counted, queueMails: isMailed ? queueMails : undefined, upsert };
   },
 );

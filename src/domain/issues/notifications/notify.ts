@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 
 import { reachOf } from "../../../auth/access/people.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
   type DequeueReason,
@@ -70,7 +71,13 @@ async function findAudience(
   if (event.type === "pull.dequeued" && !NOTIFIED_REASONS.has(event.reason)) return undefined;
   const request = event.type === "pull.review_requested" ? event : undefined;
   const { repoId, issueId } = event;
-  const [[repo], [issue], texts, [dismissed]] = await db.batch(
+  const {
+    repos: [repo],
+    issues: [issue],
+    texts,
+    dismissed: [dismissed],
+  } = await batch(
+    db,
     rowsOfEvent(db, {
       repoId,
       issueId,
@@ -112,15 +119,15 @@ interface EventIds {
   readonly dismissedId: number;
 }
 
-const rowsOfEvent = prepareAll((db, p: Params<EventIds>) => [
-  db.select().from(repositories).where(eq(repositories.id, p.repoId)),
-  db.select().from(issues).where(eq(issues.id, p.issueId)),
-  selectEventTexts(db, p.issueId, p),
-  db
+const rowsOfEvent = prepareAll((db, p: Params<EventIds>) => ({
+  repos: db.select().from(repositories).where(eq(repositories.id, p.repoId)),
+  issues: db.select().from(issues).where(eq(issues.id, p.issueId)),
+  texts: selectEventTexts(db, p.issueId, p),
+  dismissed: db
     .select({ reviewerId: reviews.reviewerId })
     .from(reviews)
     .where(and(eq(reviews.id, p.dismissedId), eq(reviews.isDismissed, true))),
-]);
+}));
 
 /** Events for the poster alone, and the reviewer whose review is dismissed. */
 const OF_FEW: ReadonlySet<EventType> = new Set(["pull.merge_scheduled", "review.dismissed"]);
@@ -174,7 +181,9 @@ async function notifyPart(
   const part = { afterId, size: NOTIFIED_AT_ONCE };
   const isMailed = isMailOn(config);
   const args = { audience, part, isPull: issue.isPull, eventId, entryId, isMailed, now };
-  const [[last]] = await db.batch(notifyRecipients(db, args, { reach }));
+  const {
+    counted: [last],
+  } = await batch(db, notifyRecipients(db, args, { reach }));
   if (isMailed) mailer.noteQueued();
   return last?.size === NOTIFIED_AT_ONCE ? (last.lastId ?? undefined) : undefined;
 }

@@ -5,7 +5,7 @@ import type { PrincipalSql } from "../../../auth/principal.ts";
 import { derivedTable } from "../../../db/derived-table.ts";
 import { notifications, type NotificationStatus } from "../../../db/schema/index.ts";
 import {
-  name,
+  wordSql,
   visibleCounts,
   type NotificationKinds,
   type NotificationRangeSql,
@@ -75,12 +75,12 @@ function selectRange(
     from ${notifications}
     where ${notifications.userId} = ${boundOf(bounds.userId)}
       ${isInRepository}
-      and ${notifications.status} = ${name(status)}
-      and ${notifications.subject} = ${name(subject)}
+      and ${notifications.status} = ${wordSql(status)}
+      and ${notifications.subject} = ${wordSql(subject)}
       and ${notifications.updatedAt} >= ${boundOf(bounds.since)}
       and ${notifications.updatedAt} < ${boundOf(bounds.before)}
       and ${notifications.repoId} in (
-        select ${visible.repoId} from ${visible} where ${visible.subject} = ${name(subject)}
+        select ${visible.repoId} from ${visible} where ${visible.subject} = ${wordSql(subject)}
       )
     ${LIMITED}`;
 }

@@ -2,6 +2,7 @@ import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import { asBlocked, unlessBlocked } from "../../../auth/access/blocks.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { issues, reactions, timelineEntries } from "../../../db/schema/index.ts";
@@ -52,7 +53,10 @@ export async function addReaction(
     ...(comment && { commentPosterId: comment.row.posterId }),
     now,
   });
-  const [inserted, [reaction]] = await db.batch(statements).catch((error: unknown) => {
+  const {
+    inserted,
+    found: [reaction],
+  } = await batch(db, statements).catch((error: unknown) => {
     throw asBlocked(error, "reactions.content");
   });
   // Locked or deleted since it was read.
@@ -107,8 +111,8 @@ const insertReaction = prepareAll((db, p: Params<NewReaction>) => {
       from ${timelineEntries}
       where ${timelineEntries.id} = ${entryId}
     )`;
-  return [
-    insertSelect(
+  return {
+    inserted: insertSelect(
       db,
       reactions,
       {
@@ -122,8 +126,8 @@ const insertReaction = prepareAll((db, p: Params<NewReaction>) => {
     )
       .onConflictDoNothing()
       .returning({ id: reactions.id }),
-    selectReactions(db).where(isOwn(own)),
-  ] as const;
+    found: selectReactions(db).where(isOwn(own)),
+  };
 });
 
 /**

@@ -1,6 +1,7 @@
 import { asc, count } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issues, reactions } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -8,7 +9,7 @@ import type { ReactionContext } from "../../../shapes/issues/reaction.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { type IssueOrComment, issueOf, toCommentKey } from "../comments/find-comment.ts";
 import { isIssueVisible } from "../issue/find-issue.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { isReactionToComment, isReactionToIssue, selectReactions } from "./select-reactions.ts";
 
 /**
@@ -39,10 +40,12 @@ async function listReactions(
   subject: IssueOrComment,
   { size, offset }: Slice,
 ): Promise<Listed<ReactionContext>> {
-  const page = reactionsTo(db, { subject, size, offset });
-  const [[issue], [counted], items] = await db.batch(page);
+  const {
+    issues: [issue],
+    ...page
+  } = await batch(db, reactionsTo(db, { subject, size, offset }));
   if (!issue || !isIssueVisible(repo, issue)) throw notFound();
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(page);
 }
 
 const reactionsTo = prepareAll(
@@ -50,13 +53,17 @@ const reactionsTo = prepareAll(
     const { isOfIssue, issueId } = issueOf(subject);
     const isListed =
       "comment" in subject ? isReactionToComment(subject.comment.id) : isReactionToIssue(issueId);
-    return [
-      db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
-      db
+    return {
+      issues: db.select({ isPull: issues.isPull }).from(issues).where(isOfIssue),
+      counted: db
         .select({ total: count().as("total") })
         .from(reactions)
         .where(isListed),
-      selectReactions(db).where(isListed).orderBy(asc(reactions.id)).limit(size).offset(offset),
-    ];
+      rows: selectReactions(db)
+        .where(isListed)
+        .orderBy(asc(reactions.id))
+        .limit(size)
+        .offset(offset),
+    };
   },
 );

@@ -2,6 +2,7 @@ import { and, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 
 import { callerArgument, type CallerArgument, toCallerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { anyOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -100,7 +101,12 @@ async function readTexts({ db, actor }: Ctx, event: TextEvent, afterId: number) 
   const commentId = "commentId" in event ? event.commentId : undefined;
   const reviewId = "reviewId" in event ? event.reviewId : undefined;
   const caller = callerArgument(actor);
-  const [[repoRow], [issue], written] = await db.batch(
+  const {
+    repos: [repoRow],
+    issues: [issue],
+    texts: written,
+  } = await batch(
+    db,
     textsOfEvent(db, { caller, repoId, issueId, afterId, commentId: commentId ?? 0, reviewId }),
   );
   const subject = repoRow && issue && { repo: toRepositoryContext(actor, repoRow), issue };
@@ -121,13 +127,13 @@ interface TextsOfEvent {
   readonly reviewId: number | undefined;
 }
 
-const textsOfEvent = prepareAll((db, p: Params<TextsOfEvent>) => [
-  selectRepositories(db, toCallerSql(p.caller)).where(eq(repositories.id, p.repoId)),
-  db
+const textsOfEvent = prepareAll((db, p: Params<TextsOfEvent>) => ({
+  repos: selectRepositories(db, toCallerSql(p.caller)).where(eq(repositories.id, p.repoId)),
+  issues: db
     .select()
     .from(issues)
     .where(and(eq(issues.id, p.issueId), eq(issues.repoId, p.repoId))),
-  db
+  texts: db
     .select({ commentId: timelineEntries.id, body: timelineEntries.body })
     .from(timelineEntries)
     .where(
@@ -143,7 +149,7 @@ const textsOfEvent = prepareAll((db, p: Params<TextsOfEvent>) => [
     )
     .orderBy(timelineEntries.id)
     .limit(TEXTS_AT_ONCE),
-]);
+}));
 
 /** A title is one line, which refers to issues as the body does. */
 const textOf = ({ title, body }: Issue): string => `${title}\n\n${body}`;

@@ -4,6 +4,7 @@ import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { selectTeams } from "../../../auth/access/teams.ts";
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf, qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -20,7 +21,7 @@ import type { TimelineContext } from "../../../shapes/issues/timeline-comment.ts
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issue/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { isEntryUpdatedIn, toWholeSeconds, type UpdatedRange } from "../comments/list-comments.ts";
 import { selectComments, toCommentContext } from "../comments/select-comments.ts";
 import { isEntryVisible, type TimelineReader, timelineReaderOf } from "./visible-entries.ts";
@@ -49,32 +50,30 @@ export async function listTimeline(
     size,
     offset,
   };
-  const [[found], [counted], rows, assignees, ...references] = await db.batch(
-    timelinePage(db, list),
-  );
+  const {
+    issues: [found],
+    ...page
+  } = await batch(db, timelinePage(db, list));
   if (!found || !isIssueVisible(repo, found.issue)) throw notFound("issue does not exist");
   const issue = toIssueContext(repo, found);
-  const [foundLabels, newMilestones, oldMilestones, foundTimes, foundTeams, ...rest] = references;
-  const [foundRepos, ...others] = rest;
   const repos = byId(
-    foundRepos.map((row) => toRepositoryContext(actor, row)),
+    page.otherRepos.map((row) => toRepositoryContext(actor, row)),
     ({ row }) => row.id,
   );
-  const [otherIssues, otherComments] = others;
   const issuesById = byId(
-    otherIssues.flatMap((row) => {
+    page.otherIssues.flatMap((row) => {
       const otherRepo = repos.get(row.issue.repoId);
       return otherRepo ? [toIssueContext(otherRepo, row)] : [];
     }),
     ({ row }) => row.id,
   );
-  const commentsById = byId(otherComments, ({ comment }) => comment.id);
-  const usersById = byId(assignees, ({ id }) => id);
-  const teamsById = byId(foundTeams, ({ id }) => id);
-  const labelsById = byId(foundLabels, ({ id }) => id);
-  const milestonesById = byId([...newMilestones, ...oldMilestones], ({ id }) => id);
-  const timesById = byId(foundTimes, ({ row }) => row.id);
-  const items = rows.map(({ row, poster }): TimelineContext => {
+  const commentsById = byId(page.otherComments, ({ comment }) => comment.id);
+  const usersById = byId(page.assignees, ({ id }) => id);
+  const teamsById = byId(page.teams, ({ id }) => id);
+  const labelsById = byId(page.labels, ({ id }) => id);
+  const milestonesById = byId([...page.milestones, ...page.oldMilestones], ({ id }) => id);
+  const timesById = byId(page.times, ({ row }) => row.id);
+  return toListedPage(page, ({ row, poster }): TimelineContext => {
     const comment = at(commentsById, row.otherEntryId);
     const otherIssue = at(issuesById, row.otherIssueId ?? comment?.comment.issueId ?? null);
     const time = at(timesById, row.timeId);
@@ -92,7 +91,6 @@ export async function listTimeline(
       time: time?.row.issueId === issue.row.id ? { ...time, issue } : undefined,
     };
   });
-  return { items, total: counted?.total ?? 0 };
 }
 
 interface TimelineList extends TimelineReader, Slice {
@@ -147,13 +145,13 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
     from ${issues}
     where ${issues.id} in ${otherIssueIds}
   )`;
-  return [
-    selectIssues(db).where(isOfIssue),
-    db
+  return {
+    issues: selectIssues(db).where(isOfIssue),
+    counted: db
       .select({ total: qualified<number>(total).as("total") })
       .from(issues)
       .where(isOfIssue),
-    db
+    rows: db
       .select({ row: columnsOf(timelineEntries, "t"), poster: columnsOf(users, "p") })
       .from(timelineEntries)
       .leftJoin(users, eq(users.id, timelineEntries.posterId))
@@ -161,34 +159,36 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
       .orderBy(asc(timelineEntries.id))
       .limit(list.size)
       .offset(list.offset),
-    db
+    assignees: db
       .select()
       .from(users)
       .where(sql`${users.id} in ${idsOf(listed.assigneeId)}`),
-    db
+    labels: db
       .select()
       .from(labels)
       .where(sql`${labels.id} in ${idsOf(listed.labelId)}`),
-    db
+    milestones: db
       .select()
       .from(milestones)
       .where(sql`${milestones.id} in ${idsOf(listed.milestoneId)}`),
-    db
+    oldMilestones: db
       .select()
       .from(milestones)
       .where(sql`${milestones.id} in ${idsOf(listed.oldMilestoneId)}`),
-    db
+    times: db
       .select({ row: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
       .from(trackedTimes)
       .innerJoin(users, eq(users.id, trackedTimes.userId))
       .where(sql`${trackedTimes.id} in ${idsOf(listed.timeId)}`),
-    selectTeams(db, idsOf(listed.teamId)),
-    selectRepositories(db, toCallerSql(list.principal)).where(
+    teams: selectTeams(db, idsOf(listed.teamId)),
+    otherRepos: selectRepositories(db, toCallerSql(list.principal)).where(
       sql`${repositories.id} in ${otherRepoIds}`,
     ),
-    selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
-    selectComments(db).where(sql`${timelineEntries.id} in ${idsOf(listed.otherEntryId)}`),
-  ] as const;
+    otherIssues: selectIssues(db).where(sql`${issues.id} in ${otherIssueIds}`),
+    otherComments: selectComments(db).where(
+      sql`${timelineEntries.id} in ${idsOf(listed.otherEntryId)}`,
+    ),
+  };
 });
 
 const byId = <T>(list: readonly T[], idOf: (item: T) => number): ReadonlyMap<number, T> =>

@@ -3,6 +3,7 @@ import { asc, count, eq, sql } from "drizzle-orm";
 import { isRepositoryAllowed } from "../../../auth/access/visible-repositories.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issues, repositories, stopwatches, users, type User } from "../../../db/schema/index.ts";
@@ -19,7 +20,7 @@ export async function listStopwatches(
   { size, offset }: Slice,
 ): Promise<Listed<StopWatchContext>> {
   const listed = { principal: principalOf(actor), userId: user.id, size, offset };
-  return toListedPage(await db.batch(runningOf(db, listed)));
+  return toListedPage(await batch(db, runningOf(db, listed)));
 }
 
 type StopwatchPage = Slice & { readonly principal: Principal; readonly userId: number };
@@ -32,8 +33,8 @@ const runningOf = prepareAll((db, { principal, userId, size, offset }: Params<St
     ),
   );
   const isListed = allOf(eq(stopwatches.userId, userId), anyOf(...isReadable));
-  return [
-    db
+  return {
+    rows: db
       .select({
         startedAt: sql<number>`${stopwatches.createdAt}`.as("started_at"),
         number: sql<number>`${issues.number}`.as("issue_number"),
@@ -49,11 +50,11 @@ const runningOf = prepareAll((db, { principal, userId, size, offset }: Params<St
       .orderBy(asc(stopwatches.createdAt), asc(stopwatches.issueId))
       .limit(size)
       .offset(offset),
-    db
+    counted: db
       .select({ total: count().as("total") })
       .from(stopwatches)
       .innerJoin(issues, eq(issues.id, stopwatches.issueId))
       .innerJoin(repositories, eq(repositories.id, issues.repoId))
       .where(isListed),
-  ] as const;
+  };
 });

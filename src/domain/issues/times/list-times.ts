@@ -5,6 +5,7 @@ import { isRepositoryAllowed } from "../../../auth/access/visible-repositories.t
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch, type Results } from "../../../db/batch.ts";
 import { allOf, anyOf, columnsOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { ACCESS, issues, repositories, trackedTimes, users } from "../../../db/schema/index.ts";
@@ -23,7 +24,7 @@ import {
 import { selectRepositories, toRepositoriesById } from "../../repos/repository/find-repository.ts";
 import { selectTimeUser } from "./find-time-user.ts";
 import { isTrackerOn, requireTracker } from "./time-access.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
 /** When the listed times were booked, in milliseconds, both included. */
 export interface BookedWithin {
@@ -141,7 +142,8 @@ async function listIn(
     const mode = modeOf(repo, unit);
     return mode < ACCESS.read ? undefined : { isOwnOnly: mode < ACCESS.write };
   };
-  const rows = await ctx.db.batch(
+  const rows = await batch(
+    ctx.db,
     timesOfRepository(ctx.db, {
       principal: principalOf(ctx.actor),
       repoId: repo.row.id,
@@ -204,7 +206,7 @@ export async function listOwnTimes(
   { size, offset }: Slice,
 ): Promise<Listed<TrackedTimeContext>> {
   const page = { principal: principalOf(ctx.actor), since, before, size, offset };
-  return toListed(ctx, await ctx.db.batch(timesOfUser(ctx.db, { ...page, userId: user.id })));
+  return toListed(ctx, await batch(ctx.db, timesOfUser(ctx.db, { ...page, userId: user.id })));
 }
 
 const timesOfUser = prepareAll((db, p: Params<TimePage & { userId: number }>) => {
@@ -248,36 +250,33 @@ function selectTimes(
   const ids = (column: SQL) => sql`(
     select ${column} ${from} order by ${trackedTimes.id} limit ${size} offset ${offset}
   )`;
-  return [
-    db
+  return {
+    rows: db
       .select({ time: columnsOf(trackedTimes, "t"), user: columnsOf(users, "u") })
       .from(trackedTimes)
       .innerJoin(users, eq(users.id, trackedTimes.userId))
       .where(sql`${trackedTimes.id} in ${ids(sql`${trackedTimes.id}`)}`)
       .orderBy(asc(trackedTimes.id)),
-    selectIssues(db).where(sql`${issues.id} in ${ids(sql`${trackedTimes.issueId}`)}`),
-    selectRepositories(db, toCallerSql(principal)).where(
+    issues: selectIssues(db).where(sql`${issues.id} in ${ids(sql`${trackedTimes.issueId}`)}`),
+    repos: selectRepositories(db, toCallerSql(principal)).where(
       sql`${repositories.id} in ${ids(sql`${trackedTimes.repoId}`)}`,
     ),
-    db.select({ total: count().as("total") }).from(sql`(select 1 ${from})`),
-  ] as const;
+    counted: db.select({ total: count().as("total") }).from(sql`(select 1 ${from})`),
+  };
 }
 
-type Statements = ReturnType<typeof selectTimes>;
-type Rows = readonly [
-  Awaited<Statements[0]>,
-  Awaited<Statements[1]>,
-  Awaited<Statements[2]>,
-  Awaited<Statements[3]>,
-];
+type Rows = Results<ReturnType<typeof selectTimes>>;
 
 /** The list of the rows of `selectTimes`. */
 function toListed(
   { actor }: Ctx,
-  [rows, issueRows, repoRows, [counted]]: Rows,
+  { issues: issueRows, repos: repoRows, ...page }: Rows,
 ): Listed<TrackedTimeContext> {
   const known = toIssueContexts(toRepositoriesById(actor, repoRows), issueRows);
   const found = new Map(known.map((issue) => [issue.row.id, issue]));
-  const items = rows.map(({ time, user }) => ({ row: time, user, issue: found.get(time.issueId) }));
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(page, ({ time, user }) => ({
+    row: time,
+    user,
+    issue: found.get(time.issueId),
+  }));
 }

@@ -104,11 +104,9 @@ async function acquireLease(
   const { now } = budget;
   budget.consume(2);
   if (finished.length > 0) budget.consume(1);
-  const [selectAccounts, lease] = leaseDue(db, { now });
   const { done, accounts, rows } = await batch(db, {
     done: finished.length > 0 ? [finishLeased(db, { leased: toTokens(finished) })] : [],
-    accounts: selectAccounts,
-    rows: lease,
+    ...leaseDue(db, { now }),
   });
   logLost(finished, done.flat());
   return toLeased(rows, accounts);
@@ -140,13 +138,13 @@ const needlessOf = ({ needless }: LeasedRow): ReadonlySet<string> =>
 
 const leaseDue = prepareAll((db, p: Params<{ now: number }>) => {
   const isDue = isDueInOrder("consequencesAt", p.now);
-  return [
+  return {
     // Before the lease, after which the events are not due.
-    db
+    accounts: db
       .select()
       .from(users)
       .where(sql`${users.id} in (select ${events.actorId} from ${events} where ${isDue})`),
-    db
+    rows: db
       .update(events)
       .set({
         consequencesAt: sql`iif(${isAnyNeeded}, ${p.now} + ${CONSEQUENCE_LEASE_MS}, null)`,
@@ -157,7 +155,7 @@ const leaseDue = prepareAll((db, p: Params<{ now: number }>) => {
         ...getTableColumns(events),
         needless: qualified<number>(needlessBits).as("needless"),
       }),
-  ];
+  };
 });
 
 /** A leased event. */

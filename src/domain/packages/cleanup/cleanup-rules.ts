@@ -1,6 +1,7 @@
 import { and, asc, count, eq, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import {
@@ -38,10 +39,10 @@ export async function listCleanupRules(
   { size, offset }: Slice,
 ): Promise<Listed<PackageCleanupRule>> {
   return toListedPage(
-    await db.batch([
-      rulesOfOwner(db, { ownerId: account.id, size, offset }),
-      ruleCount(db, { ownerId: account.id }),
-    ]),
+    await batch(db, {
+      rows: rulesOfOwner(db, { ownerId: account.id, size, offset }),
+      counted: ruleCount(db, { ownerId: account.id }),
+    }),
   );
 }
 

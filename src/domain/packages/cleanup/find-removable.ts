@@ -1,6 +1,8 @@
 import { and, asc, eq, gt, lt, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { qualified } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import {
   packageFiles,
@@ -13,6 +15,10 @@ import {
 import { isUntagged } from "../images/image.ts";
 import type { ShortPattern } from "../../../render/linear-pattern.ts";
 import { openVersionPattern } from "./version-pattern.ts";
+
+const lead = alias(packageFiles, "lead");
+const file = alias(packageFiles, "file");
+const other = alias(packageVersions, "other");
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -114,7 +120,7 @@ interface PackagesOfRule {
 
 const packagesOfRule = prepare((db, p: Params<PackagesOfRule>) =>
   db
-    .select({ pkg: packages, keptFrom: keptFrom(p).as("kept_from") })
+    .select({ pkg: packages, keptFrom: qualified<number | null>(keptFrom(p)).as("kept_from") })
     .from(packages)
     .where(
       and(eq(packages.ownerId, p.ownerId), eq(packages.type, p.type), gt(packages.id, p.afterId)),
@@ -178,12 +184,12 @@ const keptFrom = ({ isContainer, keptBefore }: Params<PackagesOfRule>): SQL<numb
   keptBefore === undefined
     ? sql`null`
     : sql`(
-        select v.id
-        from ${packageVersions} v
-        where v.package_id = ${sql`${packages}`}.id
-          and not v.is_internal
-          and ${isContainer ? sql`not ${isUntagged(sql`v.version_key`)}` : sql`1`}
-        order by v.id desc
+        select ${other.id}
+        from ${packageVersions} ${other}
+        where ${other.packageId} = ${packages.id}
+          and not ${other.isInternal}
+          and ${isContainer ? sql`not ${isUntagged(sql`${other.versionKey}`)}` : sql`1`}
+        order by ${other.id} desc
         limit 1
         offset ${keptBefore}
       )`;
@@ -195,17 +201,17 @@ const isContainerRemovable: SQL = sql`(
     ${isUntagged(sql`${packageVersions.versionKey}`)}
     and exists (
       select 1
-      from ${packageFiles} l
-      cross join ${packageFiles} f
-      cross join ${packageVersions} v
-      where l.version_id = ${sql`${packageVersions}`}.id
-        and l.is_lead
-        and f.blob_id = l.blob_id
-        and f.composite_key = 'manifest'
-        and v.id = f.version_id
-        and v.package_id = ${sql`${packageVersions}`}.package_id
-        and v.id <> ${sql`${packageVersions}`}.id
-        and not v.is_internal
+      from ${packageFiles} ${lead}
+      cross join ${packageFiles} ${file}
+      cross join ${packageVersions} ${other}
+      where ${lead.versionId} = ${packageVersions.id}
+        and ${lead.isLead}
+        and ${file.blobId} = ${lead.blobId}
+        and ${file.compositeKey} = 'manifest'
+        and ${other.id} = ${file.versionId}
+        and ${other.packageId} = ${packageVersions.packageId}
+        and ${other.id} <> ${packageVersions.id}
+        and not ${other.isInternal}
     )
   )
 )`;

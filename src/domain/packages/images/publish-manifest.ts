@@ -11,6 +11,9 @@ import { imageFailure } from "./image-failure.ts";
 import { contentName, type Digest, fromContent, hexOf, type ImageTarget } from "./image.ts";
 import { ManifestFacts, neededContents, type NeededContent, withContentsOf } from "./manifest.ts";
 
+const other = alias(packageVersions, "other");
+const lead = alias(packageFiles, "lead");
+
 /** Maximum contents that a manifest needs, to the layers of the images of an index. */
 const CONTENTS_MAX = 5000;
 
@@ -152,15 +155,15 @@ function freeTag({ db }: Ctx, { packageId }: PublishedIds, tag: string, digest: 
   );
   const hasVersion = sql`exists (
     select 1
-    from ${packageVersions} other
-    where other.package_id = ${packageId} and other.version_key = ${LEAD_DIGEST}
+    from ${packageVersions} ${other}
+    where ${other.packageId} = ${packageId} and ${other.versionKey} = ${LEAD_DIGEST}
   )`;
   const isTagged = sql`exists (
     select 1
-    from ${packageVersions} other
-    join ${packageFiles} lead on lead.version_id = other.id and lead.is_lead
-    where other.package_id = ${packageId} and other.id <> ${packageVersions.id}
-      and lead.name_key = ${LEAD_DIGEST}
+    from ${packageVersions} ${other}
+    join ${packageFiles} ${lead} on ${lead.versionId} = ${other.id} and ${lead.isLead}
+    where ${other.packageId} = ${packageId} and ${other.id} <> ${packageVersions.id}
+      and ${lead.nameKey} = ${LEAD_DIGEST}
   )`;
   return [
     db

@@ -1,4 +1,5 @@
 import { and, asc, eq, inArray, lt, lte, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
 import {
@@ -9,6 +10,8 @@ import {
 } from "../../../db/schema/index.ts";
 import { discardUpload } from "./discard-upload.ts";
 import type { BlobUpload } from "./find-upload.ts";
+
+const seen = alias(packageVersions, "seen");
 
 /** How long an image has a content that no manifest names, in milliseconds. */
 const HELD_MS = 24 * 60 * 60 * 1000;
@@ -59,8 +62,8 @@ async function dropHeld({ db, now }: Ctx): Promise<void> {
   );
   const isBare = sql`not exists (
     select 1
-    from ${packageVersions} seen
-    where seen.package_id = ${packageVersions.packageId} and not seen.is_internal
+    from ${packageVersions} ${seen}
+    where ${seen.packageId} = ${packageVersions.packageId} and not ${seen.isInternal}
   )`;
   await db.batch([
     db.delete(packageFiles).where(inArray(packageFiles.id, held)),

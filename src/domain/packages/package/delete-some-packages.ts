@@ -18,29 +18,36 @@ import {
 export function deleteSomePackages(db: Database, ownerId: number, limit: number) {
   return [
     db.delete(packageFiles).where(sql`${packageFiles.id} in (
-      select f.id
-      from ${packageVersions} v
-      join ${packageFiles} f on f.version_id = v.id
-      where v.owner_id = ${ownerId}
+      select ${packageFiles.id}
+      from ${packageVersions}
+      join ${packageFiles} on ${packageFiles.versionId} = ${packageVersions.id}
+      where ${packageVersions.ownerId} = ${ownerId}
       limit ${limit}
     )`),
     db.delete(packageVersions).where(sql`${packageVersions.id} in (
-      select v.id
-      from ${packageVersions} v
-      where v.owner_id = ${ownerId}
-        and not exists (select 1 from ${packageFiles} f where f.version_id = v.id)
+      select ${packageVersions.id}
+      from ${packageVersions}
+      where ${packageVersions.ownerId} = ${ownerId}
+        and not exists (
+          select 1 from ${packageFiles} where ${packageFiles.versionId} = ${packageVersions.id}
+        )
       limit ${limit}
     )`),
     db.delete(packages).where(sql`${packages.id} in (
-      select p.id
-      from ${packages} p
-      where p.owner_id = ${ownerId}
-        and not exists (select 1 from ${packageVersions} v where v.package_id = p.id)
+      select ${packages.id}
+      from ${packages}
+      where ${packages.ownerId} = ${ownerId}
+        and not exists (
+          select 1 from ${packageVersions} where ${packageVersions.packageId} = ${packages.id}
+        )
       limit ${limit}
     )`),
     db.delete(packageUploads).where(sql`${packageUploads.uuid} in (
-        select u.uuid from ${packageUploads} u where u.owner_id = ${ownerId} limit ${limit}
-      )`),
+      select ${packageUploads.uuid}
+      from ${packageUploads}
+      where ${packageUploads.ownerId} = ${ownerId}
+      limit ${limit}
+    )`),
   ] as const;
 }
 

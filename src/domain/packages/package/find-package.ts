@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isPackageInReach } from "../../../auth/access/credential-reach.ts";
 import { accessFacts, type AccessFacts } from "../../../auth/access/facts.ts";
@@ -33,6 +34,8 @@ import {
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { type AccountRow, isOrWasNamed } from "../../people/accounts/find-account.ts";
 import { isUnlinkedPackageVisible } from "./package-visibility.ts";
+
+const namedUser = alias(users, "named");
 
 /** An account as the owner of packages, with what the caller may do with them. */
 export interface PackageOwner {
@@ -100,7 +103,7 @@ export const selectPackages = (db: Database, who: CallerSql) =>
 
 /** The condition that a package belongs to the account of a name in lower case. */
 export const isOwnerNamed = (name: SQL): SQL => sql`${packages.ownerId} = (
-  select named.id from ${users} named where named.lower_name = ${name}
+  select ${namedUser.id} from ${users} ${namedUser} where ${namedUser.lowerName} = ${name}
 )`;
 
 /** A caller and an owner of packages, who is not known yet when a query of them is sent. */

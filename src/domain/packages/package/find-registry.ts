@@ -1,4 +1,5 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { accessFacts } from "../../../auth/access/facts.ts";
 import { type Actor, boundTokenId } from "../../../auth/actor.ts";
@@ -19,6 +20,11 @@ import {
 } from "../../../db/schema/index.ts";
 import { type OwnerArgument, type PackageOwner, toPackageContext } from "./find-package.ts";
 import { isUnlinkedPackageVisible } from "./package-visibility.ts";
+
+const namedUser = alias(users, "named");
+const doubtful = alias(packages, "doubtful");
+const callerUser = alias(users, "caller");
+const bound = alias(accessTokenRepositories, "bound");
 
 /** All packages of one format and owner, as far as the caller may see them. */
 export interface RegistryView {
@@ -81,28 +87,31 @@ function selectDoubtful(
   { ownerName, type }: Params<Omit<RegistryArgument, "caller">>,
 ): SQL {
   const owner = sql`(
-    select named.id from ${users} named where named.lower_name = ${ownerName}
+    select ${namedUser.id} from ${users} ${namedUser} where ${namedUser.lowerName} = ${ownerName}
   )`;
-  const isOf = sql`doubtful.owner_id = ${owner} and doubtful.type = ${type}`;
+  const isOf = sql`${doubtful.ownerId} = ${owner} and ${doubtful.type} = ${type}`;
   const isRestrictedUser = sql`exists (
-    select 1 from ${users} caller where caller.id = ${who.actorId} and caller.is_restricted
+    select 1 from ${users} ${callerUser}
+    where ${callerUser.id} = ${who.actorId} and ${callerUser.isRestricted}
   )`;
   // Conditions on the caller alone are decided before a package is read.
   return sql`
-    select doubtful.id
-    from ${packages} doubtful
-    where ${isOf} and doubtful.is_concealed = 1
+    select ${doubtful.id}
+    from ${packages} ${doubtful}
+    where ${isOf} and ${doubtful.isConcealed} = 1
       and ${who.boundTokenId} is null and ${mayBeGranted(who.actorId, owner)}
     union all
-    select doubtful.id
-    from ${packages} doubtful
-    where ${isOf} and doubtful.is_concealed = 0 and doubtful.repo_id is not null
+    select ${doubtful.id}
+    from ${packages} ${doubtful}
+    where ${isOf} and ${doubtful.isConcealed} = 0 and ${doubtful.repoId} is not null
       and ${who.boundTokenId} is null and ${isRestrictedUser}
     union all
-    select doubtful.id
-    from ${accessTokenRepositories} bound
-    cross join ${packages} doubtful
-    where bound.token_id = ${who.boundTokenId} and doubtful.repo_id = bound.repo_id and ${isOf}`;
+    select ${doubtful.id}
+    from ${accessTokenRepositories} ${bound}
+    cross join ${packages} ${doubtful}
+    where ${bound.tokenId} = ${who.boundTokenId}
+      and ${doubtful.repoId} = ${bound.repoId}
+      and ${isOf}`;
 }
 
 type RegistryRow = Awaited<ReturnType<typeof selectRegistry>>[number];

@@ -1,9 +1,12 @@
 import { and, desc, eq, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { packageVersions, type PackageVersion } from "../../../db/schema/index.ts";
 import type { PackageContext } from "./find-package.ts";
+
+const named = alias(packageVersions, "named");
 
 /** Finds a version of a package that somebody sees, by its key. */
 export async function findVersion(
@@ -66,12 +69,12 @@ export const idOfVersionNamed = (
   packageId: SQL,
   { exact, lower }: Params<VersionName>,
 ): SQL<number> => sql`(
-  select named.id
-  from ${packageVersions} named
-  where named.package_id = ${packageId}
-    and not named.is_internal
-    and (named.version_key in (${exact}, ${lower}) or named.version = ${exact})
-  order by named.version = ${exact} desc, named.id desc
+  select ${named.id}
+  from ${packageVersions} ${named}
+  where ${named.packageId} = ${packageId}
+    and not ${named.isInternal}
+    and (${named.versionKey} in (${exact}, ${lower}) or ${named.version} = ${exact})
+  order by ${named.version} = ${exact} desc, ${named.id} desc
   limit 1
 )`;
 

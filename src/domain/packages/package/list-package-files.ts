@@ -1,6 +1,7 @@
 import { asc, count, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { packageBlobs, packageFiles } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -21,11 +22,15 @@ export async function listPackageFiles(
   name: string,
   { size, offset }: Slice,
 ): Promise<Listed<PackageFileEntry>> {
-  const [items, [counted]] = await db.batch(
+  const {
+    rows,
+    counted: [counted],
+  } = await batch(
+    db,
     filesOfVersion(db, { packageId: pkg.row.id, name: versionName(name), size, offset }),
   );
   if (!counted || counted.id === null) throw notFound("package version does not exist");
-  return { items, total: counted.total };
+  return { items: rows, total: counted.total };
 }
 
 type VersionFiles = Slice & { readonly packageId: number; readonly name: VersionName };
@@ -34,8 +39,8 @@ const filesOfVersion = prepareAll((db, p: Params<VersionFiles>) => {
   const versionId = idOfVersionNamed(p.packageId, p.name);
   const isListed = eq(packageFiles.versionId, versionId);
   const { md5, sha1, sha256, sha512, sizeBytes } = packageBlobs;
-  return [
-    db
+  return {
+    rows: db
       .select({
         id: sql<number>`${packageFiles.id}`.as("file_id"),
         name: packageFiles.name,
@@ -51,9 +56,9 @@ const filesOfVersion = prepareAll((db, p: Params<VersionFiles>) => {
       .orderBy(asc(packageFiles.id))
       .limit(p.size)
       .offset(p.offset),
-    db
+    counted: db
       .select({ total: count().as("total"), id: sql<number | null>`${versionId}`.as("version_id") })
       .from(packageFiles)
       .where(isListed),
-  ] as const;
+  };
 });

@@ -5,6 +5,7 @@ import { isPackageInReach } from "../../../auth/access/credential-reach.ts";
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, columnsOf, type Database } from "../../../db/db.ts";
 import { jsonRows } from "../../../db/json-rows.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
@@ -124,7 +125,11 @@ async function listVersions(
   filter: VersionFilter,
   { size, offset }: Slice,
 ): Promise<Listed<VersionOfPackage>> {
-  const [rows, [counted]] = await ctx.db.batch(
+  const {
+    rows,
+    counted: [counted],
+  } = await batch(
+    ctx.db,
     versionPage(ctx.db, { ...toReader(ctx, owner), ...filter, size, offset }),
   );
   const items = rows.flatMap((row) => toEntry(ctx, owner, row) ?? []);
@@ -133,18 +138,18 @@ async function listVersions(
 
 const versionPage = prepareAll((db, p: Params<Reader & VersionFilter & Slice>) => {
   const isListed = and(isShown(p), matchesFilter(p));
-  return [
-    selectVersions(db, p.principal, isListed)
+  return {
+    rows: selectVersions(db, p.principal, isListed)
       .orderBy(desc(packageVersions.id))
       .limit(p.size)
       .offset(p.offset),
-    db
+    counted: db
       .select({ total: count().as("total") })
       .from(packageVersions)
       .innerJoin(packages, eq(packages.id, packageVersions.packageId))
       .leftJoin(repositories, eq(repositories.id, packages.repoId))
       .where(isListed),
-  ] as const;
+  };
 });
 
 type NamedVersion = Reader & { readonly packageId: number; readonly name: VersionName | undefined };

@@ -1,8 +1,10 @@
 import { and, asc, eq, ne, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
 import { flagColumn } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { issues, pulls, releases, users } from "../../../db/schema/index.ts";
 import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
@@ -18,6 +20,14 @@ import { findRef, openSnapshot, type RepositorySnapshot } from "../../code/git/o
 import { requireTagName } from "../../code/tags/create-tag.ts";
 import { tagRef } from "../../code/tags/list-tags.ts";
 import { latestFirst } from "./find-release.ts";
+
+const named = alias(issues, "named");
+const first = alias(issues, "first");
+const firstPull = alias(pulls, "first_pull");
+/** A page of the merged pull requests. */
+const page = derivedTable("page", "issueId", "total");
+/** The first merge of each author. */
+const firsts = derivedTable("firsts", "posterId", "mergedAt");
 
 /**
  * Commits whose pull requests are looked up, the latest ones: their ids are one bound value of a
@@ -168,7 +178,7 @@ interface MergedQuery {
 }
 
 const mergedPulls = prepare((db, { repoId, commitOids }: Params<MergedQuery>) => {
-  const page = sql`(
+  const merged = sql`(
     select ${pulls.issueId} as issue_id, count(*) over () as total
     from ${commitOids} commits
     cross join ${pulls}
@@ -177,31 +187,33 @@ const mergedPulls = prepare((db, { repoId, commitOids }: Params<MergedQuery>) =>
       and ${pulls.mergeCommitOid} <> ''
     order by ${pulls.mergedAt}, ${pulls.issueId}
     limit ${PULLS_MAX}
-  ) page`;
-  const firsts = sql`(
-    select first.poster_id as poster_id, min(first_pull.merged_at) as merged_at
-    from ${issues} first
-    join ${pulls} first_pull on first_pull.issue_id = first.id
-    where first.repo_id = ${repoId}
-      and first.is_pull
-      and first.poster_id in (
-        select named.poster_id from ${page} join ${issues} named on named.id = page.issue_id
+  ) ${page}`;
+  const firstMerges = sql`(
+    select ${first.posterId} as poster_id, min(${firstPull.mergedAt}) as merged_at
+    from ${issues} ${first}
+    join ${pulls} ${firstPull} on ${firstPull.issueId} = ${first.id}
+    where ${first.repoId} = ${repoId}
+      and ${first.isPull}
+      and ${first.posterId} in (
+        select ${named.posterId}
+        from ${merged}
+        join ${issues} ${named} on ${named.id} = ${page.issueId}
       )
-    group by first.poster_id
-  ) firsts`;
+    group by ${first.posterId}
+  ) ${firsts}`;
   return db
     .select({
       number: sql<number>`${issues.number}`.as("i_number"),
       title: sql<string>`${issues.title}`.as("i_title"),
       author: sql<string | null>`${users.name}`.as("u_name"),
-      isFirst: flagColumn(sql`firsts.merged_at is ${pulls.mergedAt}`, "is_first"),
-      count: sql<number>`page.total`.as("total"),
+      isFirst: flagColumn(sql`${firsts.mergedAt} is ${pulls.mergedAt}`, "is_first"),
+      count: sql<number>`${page.total}`.as("total"),
     })
-    .from(page)
-    .innerJoin(pulls, sql`${pulls.issueId} = page.issue_id`)
+    .from(merged)
+    .innerJoin(pulls, sql`${pulls.issueId} = ${page.issueId}`)
     .innerJoin(issues, eq(issues.id, pulls.issueId))
     .leftJoin(users, eq(users.id, issues.posterId))
-    .leftJoin(firsts, sql`firsts.poster_id = ${issues.posterId}`)
+    .leftJoin(firstMerges, sql`${firsts.posterId} = ${issues.posterId}`)
     .orderBy(asc(pulls.mergedAt), asc(pulls.issueId));
 });
 
@@ -222,7 +234,7 @@ function formatNotes(
       newcomers.set(pull.author, pull);
     }
   }
-  const firsts = [...newcomers.values()].map(
+  const firstLines = [...newcomers.values()].map(
     (pull) => `* ${nameOf(pull)} made their first contribution in ${urlOf(pull)}`,
   );
   const htmlUrl = htmlUrlOf(repo, root);
@@ -232,7 +244,7 @@ function formatNotes(
       : `${htmlUrl}/compare/${encodePath(previous)}...${encodePath(tagName)}`;
   const sections = [
     ...(changes.length > 0 ? [`## What's Changed\n${cutLines(changes, merged[0]?.count)}`] : []),
-    ...(firsts.length > 0 ? [`## New Contributors\n${cutLines(firsts)}`] : []),
+    ...(firstLines.length > 0 ? [`## New Contributors\n${cutLines(firstLines)}`] : []),
     `**Full Changelog**: ${link}`,
   ];
   return sections.join("\n\n");

@@ -1,6 +1,7 @@
 import { and, count, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { releases } from "../../../db/schema/index.ts";
 import type { ReleaseContext } from "../../../shapes/releases/release.ts";
@@ -36,7 +37,7 @@ export async function listReleases(
     size,
     offset,
   };
-  return toListedPage(await db.batch(releasePage(db, list)), (row) => toReleaseContext(repo, row));
+  return toListedPage(await batch(db, releasePage(db, list)), (row) => toReleaseContext(repo, row));
 }
 
 interface ReleaseList extends Slice, Pick<ReleaseFilter, "isDraft" | "isPrerelease"> {
@@ -60,17 +61,17 @@ const releasePage = prepareAll((db, list: Params<ReleaseList>) => {
     list.seesDrafts ? undefined : sql`not ${releases.isDraft}`,
     list.text && contains(list.text),
   );
-  return [
-    selectReleases(db)
+  return {
+    rows: selectReleases(db)
       .where(isListed)
       .orderBy(...latestFirst)
       .limit(list.size)
       .offset(list.offset),
-    db
+    counted: db
       .select({ total: count().as("total") })
       .from(releases)
       .where(isListed),
-  ];
+  };
 });
 
 /**

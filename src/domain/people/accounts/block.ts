@@ -4,12 +4,14 @@ import { insertBlock, removeBlock, selectBlockedPage } from "../../../auth/acces
 import { deleteCollaborationsBetween } from "../../../auth/access/collaborators.ts";
 import { deleteTransfersBetween } from "../../../auth/access/transfers.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import { follows, repositories, stars, watches, type User } from "../../../db/schema/index.ts";
 import { record, recordIfChanged } from "../../../events/record.ts";
-import { malformed, type Failure } from "../../../lib/failure.ts";
+import { malformed, notFound, type Failure } from "../../../lib/failure.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
+import { findSeenAccount } from "./find-account.ts";
 import { findAccountIn } from "./list-accounts.ts";
 
 /**
@@ -68,11 +70,18 @@ const ownedBy = (owner: User | undefined): SQL => sql`(
 )`;
 
 /**
- * Ends a block. What it undid stays undone.
+ * Ends the block of a user by name. What it undid stays undone.
  *
- * @throws Failure `malformed` if the user is not blocked.
+ * @throws Failure `not_found` for an unknown name, `malformed` if the user is not blocked.
  */
-export async function deleteBlock(ctx: Ctx, blocker: User, blocked: User): Promise<void> {
+export async function deleteBlock(ctx: Ctx, blocker: User, name: string): Promise<void> {
+  // A blocked user is found even if the account has become private.
+  const [found, seen] = await Promise.all([
+    findBlocked(ctx, blocker, name),
+    findSeenAccount(ctx, name),
+  ]);
+  const blocked = found ?? seen;
+  if (!blocked) throw notFound();
   const [removed] = await ctx.db.batch([
     removeBlock(ctx.db, blocker.id, blocked.id),
     recordIfChanged(ctx, { type: "block.deleted", ownerId: blocker.id, userId: blocked.id }),
@@ -99,7 +108,7 @@ export const findBlocked = (ctx: Ctx, blocker: User, name: string): Promise<User
 export async function listBlocked(ctx: Ctx, blocker: User, slice: Slice): Promise<Listed<User>> {
   const { size, offset } = slice;
   return toListedPage(
-    await ctx.db.batch(selectBlockedPage(ctx.db, { blockerId: blocker.id, size, offset })),
+    await batch(ctx.db, selectBlockedPage(ctx.db, { blockerId: blocker.id, size, offset })),
     ({ user }) => user,
   );
 }

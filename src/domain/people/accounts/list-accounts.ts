@@ -10,10 +10,11 @@ import {
 import { teamMemberIds } from "../../../auth/access/teams.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf, columnsOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { follows, users, type User } from "../../../db/schema/index.ts";
-import { type Listed, type Slice, toListedPage } from "../../slice.ts";
+import { type Listed, type CountedPage, type Slice, toListedPage } from "../../slice.ts";
 import { isAccountNamed, wasAccountNamed } from "./find-account.ts";
 
 /** Whose ids form a set of accounts, as an argument of a query. */
@@ -77,7 +78,7 @@ const listSet = async (
   principal: Principal | undefined,
   { size, offset }: Slice,
 ): Promise<Listed<User>> =>
-  toAccountList(await db.batch(pageOfSet(db, { set, principal, size, offset })));
+  toAccountList(await batch(db, pageOfSet(db, { set, principal, size, offset })));
 
 type SetPage = Slice & { readonly set: AccountSet; readonly principal: Principal | undefined };
 
@@ -111,14 +112,13 @@ const accountOfSet = prepare((db, { set, name }: Params<{ set: AccountSet; name:
 );
 
 /** Selects a page of the accounts that match a condition, by name, and their exact total. */
-export const selectAccountPage = (db: Database, isListed: SQL, slice: Params<Slice>) =>
-  [
-    selectAccountRows(db, isListed, slice),
-    db
-      .select({ total: count().as("total") })
-      .from(users)
-      .where(isListed),
-  ] as const;
+export const selectAccountPage = (db: Database, isListed: SQL, slice: Params<Slice>) => ({
+  rows: selectAccountRows(db, isListed, slice),
+  counted: db
+    .select({ total: count().as("total") })
+    .from(users)
+    .where(isListed),
+});
 
 /** Selects a page of the accounts that match a condition, by name. */
 export const selectAccountRows = (db: Database, isListed: SQL, { size, offset }: Params<Slice>) =>
@@ -131,9 +131,8 @@ export const selectAccountRows = (db: Database, isListed: SQL, { size, offset }:
     .offset(offset);
 
 /** The list of the rows of `selectAccountPage`. */
-export const toAccountList = (
-  page: readonly [readonly { user: User }[], readonly { total: number }[]],
-): Listed<User> => toListedPage(page, ({ user }) => user);
+export const toAccountList = (page: CountedPage<{ user: User }>): Listed<User> =>
+  toListedPage(page, ({ user }) => user);
 
 /** An account that may be followed: by its id, or by its name or a former one. */
 type Followed = { readonly id: number } | { readonly name: string };

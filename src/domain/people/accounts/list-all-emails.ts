@@ -1,6 +1,7 @@
 import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { anyOf, columnsOf, quotePhrase } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { emailAddressesSearch, usersSearch } from "../../../db/search-indexes.ts";
@@ -33,7 +34,10 @@ export async function listAllEmails(
   if (lower.includes("\0")) return { items: [], total: 0 };
   const search = toSearch(lower);
   return toListedPage(
-    await db.batch([addressesFound(db, { search, size, offset }), addressCount(db, { search })]),
+    await batch(db, {
+      rows: addressesFound(db, { search, size, offset }),
+      counted: addressCount(db, { search }),
+    }),
   );
 }
 

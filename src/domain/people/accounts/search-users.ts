@@ -5,6 +5,7 @@ import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import { seesPublicOnly, type Actor } from "../../../auth/actor.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, anyOf, type Database, quotePhrase } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
@@ -40,7 +41,7 @@ export async function searchUsers(
   const search = toSearch(actor, lower, userId !== undefined);
   const { size, offset } = slice;
   const found = { principal: principalOf(actor), userId, search, size, offset };
-  return toAccountList(await db.batch(usersFound(db, found)));
+  return toAccountList(await batch(db, usersFound(db, found)));
 }
 
 /** A text in lower case that users are searched by; without one all are listed. */
@@ -131,10 +132,10 @@ const byPrefix = ({ from, to }: Params<{ from: string; to: string }>): SQL => sq
 /** Selects a page of the users that match a condition, and their total up to `TOTAL_MAX`. */
 function selectSome(db: Database, isUser: SQL, slice: Params<Slice>) {
   const some = sql`(select 1 from ${users} where ${isUser} limit ${TOTAL_MAX})`;
-  return [
-    selectAccountRows(db, isUser, slice),
-    selectTotal(db, sql`(select count(*) from ${some})`),
-  ] as const;
+  return {
+    rows: selectAccountRows(db, isUser, slice),
+    counted: selectTotal(db, sql`(select count(*) from ${some})`),
+  };
 }
 
 /** Restricts a list of users; what is undefined does not. */
@@ -150,7 +151,7 @@ export const listUsers = async (
   filter: UserFilter,
   { size, offset }: Slice,
 ): Promise<Listed<User>> =>
-  toAccountList(await db.batch(usersOfFilter(db, { ...filter, size, offset })));
+  toAccountList(await batch(db, usersOfFilter(db, { ...filter, size, offset })));
 
 const usersOfFilter = prepareAll((db, p: Params<UserFilter & Slice>) => {
   const isListed = allOf(

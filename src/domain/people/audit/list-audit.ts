@@ -1,10 +1,15 @@
 import { asc, desc, eq, gt, gte, inArray, lt, sql, type Column, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch, type Results } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
+import { derivedTable } from "../../../db/derived-table.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { auditEvents, users, type User } from "../../../db/schema/index.ts";
 import type { AuditEntryRow, AuditKind } from "../../../shapes/audit/audit-event.ts";
+
+/** The entries that a page examines. */
+const examined = derivedTable("examined", "id");
 
 /** The requested part of the log. */
 export interface AuditCursor {
@@ -47,7 +52,7 @@ export async function listAudit(
   cursor: AuditCursor,
 ): Promise<AuditSlice> {
   const resolved = await resolveNames(ctx, filter);
-  return toSlice(cursor, await ctx.db.batch(allEntries(ctx.db, ...toPage(resolved, cursor))));
+  return toSlice(cursor, await batch(ctx.db, allEntries(ctx.db, ...toPage(resolved, cursor))));
 }
 
 const allEntries = prepareAll((db, p: Params<AuditPage>, order: AuditOrder) => {
@@ -67,7 +72,7 @@ export async function listOrganizationAudit(
   const [page, order] = toPage(await resolveNames(ctx, filter), cursor);
   return toSlice(
     cursor,
-    await ctx.db.batch(entriesOfOrganization(ctx.db, { ...page, orgId: org.id }, order)),
+    await batch(ctx.db, entriesOfOrganization(ctx.db, { ...page, orgId: org.id }, order)),
   );
 }
 
@@ -92,7 +97,7 @@ export async function listOwnAudit(
   const [page, order] = toPage(await resolveNames(ctx, filter), cursor);
   return toSlice(
     cursor,
-    await ctx.db.batch(entriesOfUser(ctx.db, { ...page, userId: user.id }, order)),
+    await batch(ctx.db, entriesOfUser(ctx.db, { ...page, userId: user.id }, order)),
   );
 }
 
@@ -162,33 +167,31 @@ function selectEntries(
         limit ${EXAMINED_MAX}
       )`,
   );
-  const examined = sql`(
+  const walk = sql`(
     select id from (${sql.join(parts, sql` union `)})
     order by ${order === "asc" ? sql`id` : sql`id desc`}
     limit ${EXAMINED_MAX}
-  ) looked`;
-  const last = order === "asc" ? sql`max(looked.id)` : sql`min(looked.id)`;
-  return [
-    db
+  ) ${examined}`;
+  const last = order === "asc" ? sql`max(${examined.id})` : sql`min(${examined.id})`;
+  return {
+    rows: db
       .select({
         row: auditEvents,
         isAddressShown: sql<number>`${isAddressShown}`.as("is_address_shown"),
       })
       .from(auditEvents)
-      .innerJoin(examined, sql`looked.id = ${id}`)
+      .innerJoin(walk, sql`${examined.id} = ${id}`)
       .where(allOf(isKind, isActor, isOwner, isBetween(resolved)))
       .orderBy(direction(id))
       .limit(size),
-    db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(examined),
-  ] as const;
+    ends: db.select({ id: sql<number | null>`${last}`.as("last_id") }).from(walk),
+  };
 }
-
-type Statements = ReturnType<typeof selectEntries>;
 
 /** The page of the rows of `selectEntries`. */
 function toSlice(
   { after, size }: AuditCursor,
-  [rows, [end]]: readonly [Awaited<Statements[0]>, Awaited<Statements[1]>],
+  { rows, ends: [end] }: Results<ReturnType<typeof selectEntries>>,
 ): AuditSlice {
   const items = rows.map(({ row, isAddressShown: isShown }) => ({
     row,

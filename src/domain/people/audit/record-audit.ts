@@ -1,4 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
 import type { Database } from "../../../db/db.ts";
@@ -7,6 +8,10 @@ import { COMPUTED, jsonOf, splitFields } from "../../../db/json-of.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { auditEvents, repositories, users } from "../../../db/schema/index.ts";
 import type { AuditDetails, AuditKind } from "../../../shapes/audit/audit-event.ts";
+
+const owning = alias(users, "owning");
+const namedUser = alias(users, "named");
+const namedRepository = alias(repositories, "named");
 
 /** Ids of rows that the same batch inserts are known as SQL only. */
 type Id = number | SQL;
@@ -205,14 +210,17 @@ function insertEntries(
 }
 
 const nameOf = (id: Id | undefined): SQL =>
-  sql`coalesce((select named.name from ${users} named where named.id = ${id}), '')`;
+  sql`coalesce(
+    (select ${namedUser.name} from ${users} ${namedUser} where ${namedUser.id} = ${id}),
+    ''
+  )`;
 
 const fullNameOf = (id: Id): SQL => sql`coalesce(
   (
-    select owning.name || '/' || named.name
-    from ${repositories} named
-    join ${users} owning on owning.id = named.owner_id
-    where named.id = ${id}
+    select ${owning.name} || '/' || ${namedRepository.name}
+    from ${repositories} ${namedRepository}
+    join ${users} ${owning} on ${owning.id} = ${namedRepository.ownerId}
+    where ${namedRepository.id} = ${id}
   ),
   ''
 )`;

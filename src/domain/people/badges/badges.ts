@@ -1,6 +1,7 @@
 import { asc, count, eq, gt } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { badges, type Badge } from "../../../db/schema/index.ts";
@@ -18,7 +19,9 @@ interface NewBadge {
 
 /** Lists the badges that users may be given, by slug. */
 export async function listBadges({ db }: Ctx, { size, offset }: Slice): Promise<Listed<Badge>> {
-  return toListedPage(await db.batch([allBadges(db, { size, offset }), badgeCount(db, {})]));
+  return toListedPage(
+    await batch(db, { rows: allBadges(db, { size, offset }), counted: badgeCount(db, {}) }),
+  );
 }
 
 const allBadges = prepare((db, p: Params<Slice>) =>

@@ -1,6 +1,7 @@
 import { asc, count, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { badges, userBadges, type Badge, type User } from "../../../db/schema/index.ts";
@@ -19,10 +20,10 @@ export async function listUserBadges(
   { size, offset }: Slice,
 ): Promise<Listed<Badge>> {
   return toListedPage(
-    await db.batch([
-      badgesOfUser(db, { userId: id, size, offset }),
-      badgeCountOfUser(db, { userId: id }),
-    ]),
+    await batch(db, {
+      rows: badgesOfUser(db, { userId: id, size, offset }),
+      counted: badgeCountOfUser(db, { userId: id }),
+    }),
   );
 }
 

@@ -1,6 +1,7 @@
 import { and, asc, count, eq, isNull } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import {
   publicKeys,
@@ -57,7 +58,10 @@ async function listKeys(
 ): Promise<Listed<PublicKey>> {
   const listed = { ...owner, id, fingerprint: fingerprint === "" ? undefined : fingerprint };
   return toListedPage(
-    await ctx.db.batch([keysListed(ctx.db, { ...listed, size, offset }), keyCount(ctx.db, listed)]),
+    await batch(ctx.db, {
+      rows: keysListed(ctx.db, { ...listed, size, offset }),
+      counted: keyCount(ctx.db, listed),
+    }),
   );
 }
 

@@ -2,6 +2,7 @@ import { and, eq } from "drizzle-orm";
 
 import { selectGroupNames } from "../../../auth/access/group-names.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { emailAddresses, type User } from "../../../db/schema/index.ts";
 import { accountUrlOf, avatarUrlOf } from "../../../shapes/urls.ts";
@@ -75,8 +76,8 @@ async function listGroups(
   { id }: User,
   isPublicOnly: boolean,
 ): Promise<Claims> {
-  const names = await db.batch(groupNames(db, { userId: id, isPublicOnly }));
-  return { groups: names.flat().map(({ name }) => name) };
+  const names = await batch(db, groupNames(db, { userId: id, isPublicOnly }));
+  return { groups: [...names.organizations, ...names.ofTeams].map(({ name }) => name) };
 }
 
 const groupNames = prepareAll((db, p: Params<{ userId: number; isPublicOnly: boolean }>) =>

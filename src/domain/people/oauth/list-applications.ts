@@ -1,6 +1,7 @@
 import { count, desc, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { oauthApplications, type OauthApplication, type User } from "../../../db/schema/index.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
@@ -12,10 +13,10 @@ export async function listApplications(
   { size, offset }: Slice,
 ): Promise<Listed<OauthApplication>> {
   return toListedPage(
-    await ctx.db.batch([
-      applicationsOfUser(ctx.db, { userId: user.id, size, offset }),
-      applicationCount(ctx.db, { userId: user.id }),
-    ]),
+    await batch(ctx.db, {
+      rows: applicationsOfUser(ctx.db, { userId: user.id, size, offset }),
+      counted: applicationCount(ctx.db, { userId: user.id }),
+    }),
   );
 }
 

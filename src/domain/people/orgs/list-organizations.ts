@@ -3,6 +3,7 @@ import { eq } from "drizzle-orm";
 import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { users, type User } from "../../../db/schema/index.ts";
@@ -21,7 +22,7 @@ const list = async (
   principal: Principal | undefined,
   { size, offset }: Slice,
 ): Promise<Listed<User>> =>
-  toAccountList(await db.batch(organizations(db, { principal, size, offset })));
+  toAccountList(await batch(db, organizations(db, { principal, size, offset })));
 
 const organizations = prepareAll((db, p: Params<Slice & { principal: Principal | undefined }>) =>
   selectAccountPage(

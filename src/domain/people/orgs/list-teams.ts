@@ -9,6 +9,7 @@ import {
   selectTeamPage,
 } from "../../../auth/access/teams.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { users, type Repository, type Team, type User } from "../../../db/schema/index.ts";
@@ -24,7 +25,7 @@ export interface TeamOfOrganization {
 export const listTeams = (ctx: Ctx, org: User, slice: Slice) => list(ctx, { orgId: org.id }, slice);
 
 /** Lists the teams that reach a repository: the owners, then the others by name. */
-export const listTeamsOfRepository = (
+export const listReachingTeams = (
   ctx: Ctx,
   { id, ownerId }: Pick<Repository, "id" | "ownerId">,
   slice: Slice,
@@ -70,7 +71,7 @@ async function list(
   filter: TeamFilter,
   { size, offset }: Slice,
 ): Promise<Listed<TeamOfOrganization>> {
-  return toListedPage(await db.batch(teamPage(db, { ...filter, size, offset })));
+  return toListedPage(await batch(db, teamPage(db, { ...filter, size, offset })));
 }
 
 const teamPage = prepareAll((db, p: Params<TeamFilter & Slice>) =>

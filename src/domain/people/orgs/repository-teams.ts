@@ -10,7 +10,7 @@ import type { Team } from "../../../db/schema/index.ts";
 import { forbidden, invalid, notApplicable, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { listTeamsOfRepository, type TeamOfOrganization } from "./list-teams.ts";
+import { listReachingTeams, type TeamOfOrganization } from "./list-teams.ts";
 import { addTeamRepository, removeTeamRepository } from "./team-repositories.ts";
 
 // The teams of a repository, by name: the other direction of the repositories of a team.
@@ -28,7 +28,7 @@ export async function listRepositoryTeams(
 ): Promise<Listed<TeamOfOrganization>> {
   requireOrganization(repo);
   const [listed, [roles]] = await Promise.all([
-    listTeamsOfRepository(ctx, repo.row, slice),
+    listReachingTeams(ctx, repo.row, slice),
     membershipForRepository(ctx.db, rolesKey(ctx, repo)),
   ]);
   requireInsider(ctx, repo, roles);

@@ -12,7 +12,7 @@ import { record } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { queueSignInChange } from "../mail/account-mails.ts";
-import { endSessions } from "../sessions/end-sessions.ts";
+import { endSessionStatements } from "../sessions/end-sessions.ts";
 
 /**
  * Removes all second factors of a user who lost them, with the recovery codes. The password alone
@@ -34,7 +34,7 @@ export async function removeSecondFactors(ctx: Ctx, user: User): Promise<void> {
       .where(eq(users.id, user.id)),
     record(ctx, { type: "user.edited", ownerId: user.id, changed: ["second_factors"] }),
     recordAudit(ctx, { kind: "two_factor.disabled", ownerId: user.id }),
-    ...endSessions(db, user.id),
+    ...endSessionStatements(db, user.id),
     ...mail,
   ]);
 }

@@ -8,7 +8,7 @@ import { type Params, prepare } from "../../../db/prepared.ts";
 import { totpSecrets, type Session, type User } from "../../../db/schema/index.ts";
 import { conflict, invalid } from "../../../lib/failure.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
-import { endSessions } from "../sessions/end-sessions.ts";
+import { endSessionStatements } from "../sessions/end-sessions.ts";
 import { openTotpSecret, TOTP_PURPOSE } from "./open-totp-secret.ts";
 import { flagFactors, whileSignedIn } from "./flag-factors.ts";
 import { replaceRecoveryCodes } from "./recovery-codes.ts";
@@ -86,7 +86,7 @@ export async function enableTotp(
       flagFactors(ctx, user, { hasTotp: true }),
       ...recovery.statements,
       recordAudit(ctx, { kind: "two_factor.enabled", ownerId: user.id }),
-      ...endSessions(db, user.id, session),
+      ...endSessionStatements(db, user.id, session),
     ]),
   );
   return recovery.codes;
@@ -104,7 +104,7 @@ export async function disableTotp(ctx: Ctx, user: User, session: Session): Promi
       db.delete(totpSecrets).where(eq(totpSecrets.userId, user.id)),
       recordAuditIfChanged(ctx, { kind: "two_factor.disabled", ownerId: user.id }),
       flagFactors(ctx, user, { hasTotp: false }),
-      ...endSessions(db, user.id, session),
+      ...endSessionStatements(db, user.id, session),
     ]),
   );
 }

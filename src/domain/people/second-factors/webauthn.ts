@@ -20,7 +20,7 @@ import {
 import { formatBase64Url, parseBase64Url } from "../../../lib/base64.ts";
 import { invalid, notFound } from "../../../lib/failure.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
-import { endSessions } from "../sessions/end-sessions.ts";
+import { endSessionStatements } from "../sessions/end-sessions.ts";
 import { flagFactors, whileSignedIn } from "./flag-factors.ts";
 import { replaceRecoveryCodes } from "./recovery-codes.ts";
 
@@ -120,7 +120,7 @@ export async function addWebauthnKey(
       recordAudit(ctx, { kind: "security_key.added", ownerId: user.id, target: name }),
       flagFactors(ctx, user, { hasWebauthn: true }),
       ...(recovery?.statements ?? []),
-      ...endSessions(db, user.id, session),
+      ...endSessionStatements(db, user.id, session),
     ]),
   );
   return recovery?.codes;
@@ -175,7 +175,7 @@ export async function removeWebauthnKey(
         target: key.name,
       }),
       flagFactors(ctx, user, { hasWebauthn: hasOthers }),
-      ...endSessions(db, user.id, session),
+      ...endSessionStatements(db, user.id, session),
     ]),
   );
 }

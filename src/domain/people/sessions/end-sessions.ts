@@ -18,7 +18,7 @@ import { recordAuditIfChanged } from "../audit/record-audit.ts";
  *
  * @param kept The session of the request, which continues.
  */
-export function endSessions(db: Database, userId: number, kept?: Session) {
+export function endSessionStatements(db: Database, userId: number, kept?: Session) {
   const isOther = kept && ne(sessions.id, kept.id);
   const isUnused = and(eq(oauthGrants.userId, userId), isNull(oauthGrants.exchangedAt));
   const isWaiting = and(eq(totpSecrets.userId, userId), eq(totpSecrets.isEnabled, false));
@@ -41,7 +41,7 @@ export async function endSession(ctx: Ctx, userId: number, id: number): Promise<
 /** Ends all sessions of a user but this one, and the sign-ins under way. */
 export async function endOtherSessions(ctx: Ctx, session: Session): Promise<void> {
   const { userId } = session;
-  const [endOthers, ...endMore] = endSessions(ctx.db, userId, session);
+  const [endOthers, ...endMore] = endSessionStatements(ctx.db, userId, session);
   await ctx.db.batch([endOthers, recordEnd(ctx, userId), ...endMore]);
 }
 

@@ -12,6 +12,7 @@ import { isWithin, parseScopes, type Scopes } from "../../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../../auth/secret.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED, withFields } from "../../../db/json-of.ts";
@@ -77,7 +78,7 @@ export async function createAccessToken(
   const secret = makeSecret();
   const secretHash = await hashSecret(secret);
   const { id: userId } = user;
-  const [insert, bind, audit] = insertToken(ctx.db, {
+  const insertion = insertToken(ctx.db, {
     row: boundRow(accessTokens, {
       userId,
       name: input.name,
@@ -107,12 +108,12 @@ export async function createAccessToken(
     }),
   });
   try {
-    const [created] = await ctx.db.batch([
-      insert,
-      bind,
-      record(ctx, { type: "access_token.created", ownerId: userId, name: input.name }),
-      audit,
-    ]);
+    const { created } = await batch(ctx.db, {
+      created: insertion.created,
+      bound: insertion.bound,
+      event: record(ctx, { type: "access_token.created", ownerId: userId, name: input.name }),
+      audit: insertion.audit,
+    });
     return { token: only(created), secret, boundTo: bound.map(({ fullName }) => fullName) };
   } catch (error) {
     if (isViolation(error, "UNIQUE", "access_tokens.user_id")) {
@@ -136,19 +137,19 @@ const insertToken = prepareAll((db, { row, repoIds, maker, audit }: Params<Inser
     from ${accessTokens}
     where ${accessTokens.secretHash} = ${row.secretHash}
   )`;
-  return [
-    db
+  return {
+    created: db
       .insert(accessTokens)
       .values({ ...row, secretHash: onlyWhile(isCredentialCurrent(maker), sql`${row.secretHash}`) })
       .returning(),
-    insertSelect(
+    bound: insertSelect(
       db,
       accessTokenRepositories,
       { tokenId: newId, repoId: sql`value` },
       sql`from ${repoIds}`,
     ),
-    recordAuditBy(db, audit, { details: withFields(audit.details, { tokenId: newId }) }),
-  ] as const;
+    audit: recordAuditBy(db, audit, { details: withFields(audit.details, { tokenId: newId }) }),
+  };
 });
 
 /**

@@ -3,6 +3,7 @@ import { and, count, desc, eq, isNull, sql } from "drizzle-orm";
 import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -31,7 +32,7 @@ export async function listAccessTokens(
   { size, offset }: Slice,
 ): Promise<Listed<AccessTokenEntry>> {
   const listed = { principal: principalOf(ctx.actor), userId: user.id, size, offset };
-  return toListedPage(await ctx.db.batch(tokensOf(ctx.db, listed)), ({ token, boundTo }) => ({
+  return toListedPage(await batch(ctx.db, tokensOf(ctx.db, listed)), ({ token, boundTo }) => ({
     token,
     boundTo: (JSON.parse(boundTo) as string[]).toSorted(),
   }));
@@ -53,17 +54,17 @@ const tokensOf = prepareAll((db, { principal, userId, size, offset }: Params<Tok
     join ${users} on ${users.id} = ${repositories.ownerId}
     where ${isNamed}
   )`;
-  return [
-    db
+  return {
+    rows: db
       .select({ token: accessTokens, boundTo: qualified<string>(names).as("bound_to") })
       .from(accessTokens)
       .where(isOfUser)
       .orderBy(desc(accessTokens.createdAt), desc(accessTokens.id))
       .limit(size)
       .offset(offset),
-    db
+    counted: db
       .select({ total: count().as("total") })
       .from(accessTokens)
       .where(isOfUser),
-  ] as const;
+  };
 });

@@ -7,7 +7,7 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { CodeCommentContext } from "../../../shapes/pulls/pull-review-comment.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
 import {
-  commitFilesOf,
+  commitFilesUnchecked,
   type EditTarget,
   type MadeCommit,
 } from "../../code/contents/commit-files.ts";
@@ -47,7 +47,7 @@ export async function applyCodeSuggestion(
   const { headOid, headBranch } = pull.pull;
   if (code.isOutdated || code.commitOid !== headOid) throw isStale();
   const fallback = `Apply suggestion to ${code.path}`;
-  const { made } = await commitFilesOf(
+  const { made } = await commitFilesUnchecked(
     ctx,
     headRepo,
     user,

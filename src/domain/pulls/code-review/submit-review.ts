@@ -37,7 +37,7 @@ import { isOfficialCaller } from "../../code/protections/official.ts";
 import { type NewCodeComment, placeComments, type PlacedComment } from "./place-comments.ts";
 import { loadRules } from "../../code/protections/select-rules.ts";
 import { dismissesStale } from "../reviews/follow-head.ts";
-import { dropRequests } from "../reviews/request-reviews.ts";
+import { deleteRequestStatements } from "../reviews/request-reviews.ts";
 import { offersSameChange } from "../reviews/same-changes.ts";
 
 /** The state that a review gets: not that of a request. */
@@ -196,7 +196,7 @@ async function store(
     ...(id !== undefined && { id }),
   };
   const participation = participationArgument(ctx, pull);
-  const [pending, removedEntry, entry] = beginReview(db, {
+  const beginning = beginReview(db, {
     one,
     participation,
     isVote: isVote(state),
@@ -206,7 +206,7 @@ async function store(
   });
   const submission =
     state === "pending"
-      ? []
+      ? {}
       : submitOne(db, {
           one,
           ownerId,
@@ -232,11 +232,9 @@ async function store(
   });
   try {
     const results = await batch(db, {
-      pending,
-      removedEntry,
-      entry,
+      ...beginning,
       comments: commentStatements(ctx, comments, one),
-      submission,
+      ...submission,
       former: isVote(state) ? [dismissFormer(db, { one })] : [],
       stored,
     });
@@ -294,8 +292,8 @@ const beginReview = prepareAll((db, p: Params<BegunReview>) => {
     select 1 from ${issues} where ${and(isParticipationAllowed(participation), isStillOpen)}
   )`;
   const { createdAt, updatedAt } = entry;
-  return [
-    insertSelect(
+  return {
+    pending: insertSelect(
       db,
       reviews,
       {
@@ -313,7 +311,7 @@ const beginReview = prepareAll((db, p: Params<BegunReview>) => {
         )`,
     ),
     // It stands in the timeline where it is submitted.
-    db.delete(timelineEntries).where(
+    removedEntry: db.delete(timelineEntries).where(
       and(
         eq(timelineEntries.kind, "review"),
         sql`${timelineEntries.reviewId} = (
@@ -321,7 +319,7 @@ const beginReview = prepareAll((db, p: Params<BegunReview>) => {
         )`,
       ),
     ),
-    insertSelect(
+    entry: insertSelect(
       db,
       timelineEntries,
       {
@@ -334,7 +332,7 @@ const beginReview = prepareAll((db, p: Params<BegunReview>) => {
       },
       sql`from ${reviews} where ${isThis}`,
     ).returning({ id: timelineEntries.id }),
-  ] as const;
+  };
 });
 
 const dismissFormer = prepare((db, { one }: Params<{ one: OneReview }>) => {
@@ -401,16 +399,16 @@ const submitOne = prepareAll((db, p: Params<SubmittedReview>) => {
     eq(reviews.state, "request_review"),
     sql`(${reviews.reviewerId} = ${reviewerId} ${ofTeam})`,
   );
-  return [
-    recordBy(
+  return {
+    recorded: recordBy(
       db,
       p.event,
       { reviewId: sql`${reviews.id}` },
       sql`from ${reviews} where ${isOne(one)}`,
     ),
-    db.update(issues).set({ updatedAt: p.now }).where(eq(issues.id, issueId)),
-    ...dropRequests(db, isAnswered),
-  ] as const;
+    touched: db.update(issues).set({ updatedAt: p.now }).where(eq(issues.id, issueId)),
+    ...deleteRequestStatements(db, isAnswered),
+  };
 });
 
 /** Characters of JSON in one statement: D1 takes 2 MB in a value. */

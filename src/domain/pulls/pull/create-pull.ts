@@ -225,7 +225,7 @@ const pushedStatements = (ctx: Ctx, repo: RepositoryContext, commitOids: readonl
 
 /** The statements that ask for reviews of the new pull request. */
 function askingStatements(ctx: Ctx, repo: RepositoryContext, reviewers: Reviewers) {
-  if (reviewers.users.length + reviewers.teams.length === 0) return [];
+  if (reviewers.users.length + reviewers.teams.length === 0) return {};
   const posterId = ctx.actor.user?.id ?? null;
   return requestStatements(ctx, { repo, row: { posterId } }, reviewers);
 }
@@ -268,7 +268,7 @@ async function insertPull(
     const found = await batch(ctx.db, {
       opening: openingStatements(ctx, repo, input, assignees, pullAndTips),
       pushed: pushedStatements(ctx, repo, ends.commitOids),
-      requests: askingStatements(ctx, repo, reviewers),
+      ...askingStatements(ctx, repo, reviewers),
       ...pullStatements(ctx, repo),
     });
     const pull = toOnePull(ctx, repo, found);

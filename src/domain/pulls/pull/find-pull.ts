@@ -150,12 +150,11 @@ export function toPullContext(
  * @param number Undefined for the one that the batch has inserted.
  */
 export function pullStatements({ db, actor }: Ctx, repo: RepositoryContext, number?: number) {
-  const [rows, heads] = onePull(db, {
+  return onePull(db, {
     caller: callerArgument(actor),
     repoId: repo.row.id,
     ...(number !== undefined && { number }),
   });
-  return { rows, heads };
 }
 
 const onePull = prepareAll(
@@ -200,8 +199,10 @@ const headByNumber = prepare((db, { caller, repoId, number }: ByNumber) =>
   selectHead(db, toCallerSql(caller), repoId, isNumbered(repoId, number)),
 );
 
-const selectOnePull = (db: Database, caller: CallerSql, repoId: number | SQL, condition: SQL) =>
-  [selectPull(db, condition), selectHead(db, caller, repoId, condition)] as const;
+const selectOnePull = (db: Database, caller: CallerSql, repoId: number | SQL, condition: SQL) => ({
+  rows: selectPull(db, condition),
+  heads: selectHead(db, caller, repoId, condition),
+});
 
 const selectPull = (db: Database, condition: SQL) =>
   selectPulls(db).where(condition).orderBy(asc(issues.id)).limit(1);
@@ -323,10 +324,11 @@ async function findOne<A extends object>(
   args: A,
 ): Promise<PullContext> {
   const { db, actor } = ctx;
-  const [rows, heads] = await db.batch(
+  const found = await batch(
+    db,
     statements(db, { caller: callerArgument(actor), repoId: repo.row.id, ...args }),
   );
-  return requirePull(repo, toOnePull(ctx, repo, { rows, heads }));
+  return requirePull(repo, toOnePull(ctx, repo, found));
 }
 
 /**

@@ -27,7 +27,7 @@ import {
 } from "../../issues/lists/list-issues.ts";
 import { PINS_MAX } from "../../issues/issue/pin-issue.ts";
 import { toRepositoryContext } from "../../repos/repository/find-repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { selectHeads, selectPulls, toPullContext } from "./find-pull.ts";
 
 /** The filters of a list of pull requests. */
@@ -78,19 +78,15 @@ export async function listPulls(
     filter: isKindListed(repo, { isPull: true }) ? filter : undefined,
   };
   const named = lowerPoster === undefined ? [] : [lowerPoster];
-  const [page, heads, total] = pullPage(ctx.db, asked, { sort });
   const posters = named.map((name) =>
     posterNamed(ctx.db, { name, principal: principalOf(ctx.actor) }),
   );
-  const found = await batch(ctx.db, { page, heads, total, posters });
+  const found = await batch(ctx.db, { ...pullPage(ctx.db, asked, { sort }), posters });
   if (found.posters.some((each) => each.length === 0)) {
     throw malformed(`user does not exist [uid: 0, name: ${poster}]`);
   }
   const headRepos = found.heads.map((each) => toRepositoryContext(ctx.actor, each));
-  return {
-    items: found.page.map((row) => toPullContext(repo, row, headRepos)),
-    total: found.total[0]?.total ?? 0,
-  };
+  return toListedPage(found, (row) => toPullContext(repo, row, headRepos));
 }
 
 interface Asked {
@@ -103,13 +99,13 @@ interface Asked {
 const pullPage = prepareAll(
   (db, { caller, scope, filter }: Params<Asked>, { sort }: Pick<PullQuery, "sort">) => {
     const { ids, total, terms } = listStatements(scope, filter, sort);
-    return [
-      selectPulls(db)
+    return {
+      rows: selectPulls(db)
         .where(sql`${issues.id} in (${ids})`)
         .orderBy(...terms),
-      selectHeads(db, toCallerSql(caller), scope.repoId, ids),
-      selectTotal(db, total),
-    ] as const;
+      heads: selectHeads(db, toCallerSql(caller), scope.repoId, ids),
+      counted: selectTotal(db, total),
+    };
   },
 );
 
@@ -123,7 +119,8 @@ const posterNamed = prepare(
 
 /** Lists the pinned pull requests of a repository, in their order. */
 export async function listPinnedPulls(ctx: Ctx, repo: RepositoryContext): Promise<PullContext[]> {
-  const [rows, heads] = await ctx.db.batch(
+  const { rows, heads } = await batch(
+    ctx.db,
     pinnedPulls(ctx.db, { caller: callerArgument(ctx.actor), repoId: repo.row.id }),
   );
   const headRepos = heads.map((each) => toRepositoryContext(ctx.actor, each));
@@ -134,14 +131,14 @@ const pinnedPulls = prepareAll(
   (db, { caller, repoId }: Params<{ caller: CallerArgument; repoId: number }>) => {
     const isPinned = sql`
       ${issues.repoId} = ${repoId} and ${issues.isPull} = 1 and ${issues.pinOrder} > 0`;
-    return [
-      selectPulls(db).where(isPinned).orderBy(asc(issues.pinOrder)).limit(PINS_MAX),
-      selectHeads(
+    return {
+      rows: selectPulls(db).where(isPinned).orderBy(asc(issues.pinOrder)).limit(PINS_MAX),
+      heads: selectHeads(
         db,
         toCallerSql(caller),
         repoId,
         sql`select ${issues.id} from ${issues} where ${isPinned}`,
       ),
-    ] as const;
+    };
   },
 );

@@ -22,8 +22,8 @@ import { headStatements } from "../reviews/follow-head.ts";
 import { findSameChanges } from "../reviews/same-changes.ts";
 import { selectPulls, toPullContext } from "../pull/find-pull.ts";
 import { headRefOf } from "../pull/open-pull.ts";
-import { findPushed, headMoveStatements } from "../sync/move-heads.ts";
-import { openPushed } from "./open-pushed.ts";
+import { findHeadPush, headMoveStatements } from "../sync/move-heads.ts";
+import { openPushedPull } from "./open-pushed-pull.ts";
 import { parsePullTarget, type PullOptions } from "./parse-target.ts";
 
 /** Maximum pull requests of one push. */
@@ -243,7 +243,7 @@ async function recordPlan(
     let isForced = false;
     if (pull) {
       const known = [pull.pull.headOid, baseOid].map((oid) => graph.find(oid));
-      const pushed = findPushed(
+      const pushed = findHeadPush(
         graph,
         pull,
         head,
@@ -261,7 +261,7 @@ async function recordPlan(
       ];
       if (first) await ctx.db.batch([first, ...rest]);
     } else {
-      number = await openPushed(ctx, repo, repository, { ...plan, headOid: newOid }, options);
+      number = await openPushedPull(ctx, repo, repository, { ...plan, headOid: newOid }, options);
     }
     const oldOid = pull?.pull.headOid ?? NULL_OID;
     const rewritten = { ref: headRefOf(number) as ByteText, oldOid, newOid, isForced };

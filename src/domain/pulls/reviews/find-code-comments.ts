@@ -1,6 +1,7 @@
 import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, columnsOf, type Database } from "../../../db/db.ts";
 import { jsonRows } from "../../../db/json-rows.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
@@ -82,7 +83,10 @@ async function list(
   { size, offset }: Slice,
 ): Promise<Listed<CodeCommentContext>> {
   const asked = { ...reviewedPullOf(ctx, repo, number), reviewId, size, offset };
-  const [[found], ...page] = await ctx.db.batch(commentPage(ctx.db, asked));
+  const {
+    pulls: [found],
+    ...page
+  } = await batch(ctx.db, commentPage(ctx.db, asked));
   const pull = namesOf(repo, number);
   if (!found || !isIssueVisible(repo, pull.row)) throw notFound();
   return toListedPage(page, (row) => toContext(pull, row));
@@ -103,22 +107,22 @@ const commentPage = prepareAll((db, p: Params<CommentPage>) => {
         and ${isReviewVisible(p.callerId)}
     )`;
   const isListed = and(isVisibleOf(p), reviewId && eq(codeComments.reviewId, reviewId));
-  return [
-    db
+  return {
+    pulls: db
       .select({ id: issues.id })
       .from(issues)
       .where(and(isNumbered(p.repoId, p.number), eq(issues.isPull, true), isFound)),
-    selectCodeComments(db)
+    rows: selectCodeComments(db)
       .where(isListed)
       .orderBy(asc(codeComments.entryId))
       .limit(p.size)
       .offset(p.offset),
-    db
+    counted: db
       .select({ total: sql<number>`count(*)`.as("total") })
       .from(codeComments)
       .innerJoin(reviews, eq(reviews.id, codeComments.reviewId))
       .where(isListed),
-  ] as const;
+  };
 });
 
 const isVisibleOf = ({ repoId, number, callerId }: Params<ReviewedPull>): SQL =>

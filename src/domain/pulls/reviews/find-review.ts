@@ -2,6 +2,7 @@ import { and, asc, eq, sql, type SQL } from "drizzle-orm";
 
 import { askedTeam } from "../../../auth/access/reviewing-teams.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, columnsOf, type Database, qualified } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { issues, reviews, timelineEntries, users } from "../../../db/schema/index.ts";
@@ -73,7 +74,10 @@ export async function listReviews(
   { size, offset }: Slice,
 ): Promise<Listed<ReviewContext>> {
   const asked = { ...reviewedPullOf(ctx, repo, number), size, offset };
-  const [[pull], rows] = await ctx.db.batch(reviewPage(ctx.db, asked));
+  const {
+    pulls: [pull],
+    rows,
+  } = await batch(ctx.db, reviewPage(ctx.db, asked));
   if (!pull || !isIssueVisible(repo, pull)) throw notFound("pull request does not exist");
   return { items: rows.map((row) => toReviewContext({ repo, row: pull }, row)), total: pull.total };
 }
@@ -98,13 +102,13 @@ const isVisibleOf = ({ repoId, number, callerId }: Params<ReviewedPull>): SQL =>
 const reviewPage = prepareAll((db, { size, offset, ...pull }: Params<ReviewedPull & Slice>) => {
   const isListed = isVisibleOf(pull);
   const total = sql<number>`(select count(*) from ${reviews} where ${isListed})`;
-  return [
-    db
+  return {
+    pulls: db
       .select({ ...NAMES, total: qualified<number>(total).as("total") })
       .from(issues)
       .where(and(isNumbered(pull.repoId, pull.number), eq(issues.isPull, true))),
-    selectReviews(db).where(isListed).orderBy(asc(reviews.id)).limit(size).offset(offset),
-  ] as const;
+    rows: selectReviews(db).where(isListed).orderBy(asc(reviews.id)).limit(size).offset(offset),
+  };
 });
 
 const NAMES = { number: issues.number, isPull: issues.isPull };

@@ -98,21 +98,20 @@ const recordOfEach = (
   { ofUser, ofTeam }: Params<{ ofUser: EventArgument; ofTeam: EventArgument }>,
   computed: Readonly<Record<string, SQL>>,
   requests: (condition: SQL) => SQL,
-) =>
-  [
-    recordBy(
-      db,
-      ofUser,
-      { ...computed, userId: sql`${reviews.reviewerId}` },
-      requests(sql`${reviews.reviewerId} is not null`),
-    ),
-    recordBy(
-      db,
-      ofTeam,
-      { ...computed, teamId: sql`${reviews.teamId}` },
-      requests(sql`${reviews.teamId} is not null`),
-    ),
-  ] as const;
+) => ({
+  recordsOfUsers: recordBy(
+    db,
+    ofUser,
+    { ...computed, userId: sql`${reviews.reviewerId}` },
+    requests(sql`${reviews.reviewerId} is not null`),
+  ),
+  recordsOfTeams: recordBy(
+    db,
+    ofTeam,
+    { ...computed, teamId: sql`${reviews.teamId}` },
+    requests(sql`${reviews.teamId} is not null`),
+  ),
+});
 
 const storeRequested = prepareAll(
   (db, p: Params<RequestArguments>, { reach }: { reach: Reach | undefined }) => {
@@ -148,9 +147,9 @@ const storeRequested = prepareAll(
     );
     const newOnes = (condition: SQL): SQL =>
       sql`from ${reviews} where ${isNew} and ${condition} order by ${reviews.id}`;
-    return [
+    return {
       // Once the review is asked for, only the one that answers counts.
-      db
+      uncounted: db
         .update(reviews)
         .set({ isOfficial: false })
         .where(
@@ -161,7 +160,7 @@ const storeRequested = prepareAll(
             sql`${reviews.reviewerId} in (select ${userId} ${added} and ${isOfficial})`,
           ),
         ),
-      insertSelect(
+      requests: insertSelect(
         db,
         reviews,
         {
@@ -177,7 +176,7 @@ const storeRequested = prepareAll(
         sql`${added} order by requested.key`,
       ).returning(),
       ...recordOfEach(db, p, computed, newOnes),
-      insertSelect(
+      requestEntries: insertSelect(
         db,
         timelineEntries,
         {
@@ -191,7 +190,7 @@ const storeRequested = prepareAll(
         },
         newOnes(sql`1`),
       ),
-    ] as const;
+    };
   },
 );
 
@@ -222,9 +221,8 @@ export async function storeRequests(
 ): Promise<ReviewContext[]> {
   const { users: people, teams } = reviewers;
   if (pull.row.isClosed || people.length + teams.length === 0) return [];
-  const [uncounted, requests, ...records] = requestStatements(ctx, pull, reviewers);
-  const results = await batch(ctx.db, { uncounted, requests, records });
-  return results.requests.map((row) => ({
+  const { requests } = await batch(ctx.db, requestStatements(ctx, pull, reviewers));
+  return requests.map((row) => ({
     pull,
     row,
     entryId: undefined,
@@ -263,7 +261,7 @@ export async function removeRequests(
     ofUser: eventArgument(ctx, { ...event, userId: COMPUTED, teamId: null }),
     ofTeam: eventArgument(ctx, { ...event, userId: null, teamId: COMPUTED }),
   });
-  await ctx.db.batch(statements);
+  await batch(ctx.db, statements);
 }
 
 interface RemovedRequests {
@@ -285,8 +283,8 @@ const removeRequested = prepareAll((db, p: Params<RemovedRequests>) => {
   );
   const removed = (condition: SQL): SQL =>
     sql`from ${reviews} where ${isRemoved} and ${condition} order by ${reviews.id}`;
-  return [
-    insertSelect(
+  return {
+    removalEntries: insertSelect(
       db,
       timelineEntries,
       {
@@ -301,30 +299,29 @@ const removeRequested = prepareAll((db, p: Params<RemovedRequests>) => {
       removed(sql`1`),
     ),
     ...recordOfEach(db, p, {}, removed),
-    restoreOfficial(
+    restored: restoreOfficial(
       db,
       issueId,
       sql`(select asked.reviewer_id from ${reviews} asked where asked.id in (
         select ${reviews.id} from ${reviews} where ${isRemoved} and ${reviews.isOfficial}
       ))`,
     ),
-    ...dropRequests(db, isRemoved),
-  ] as const;
+    ...deleteRequestStatements(db, isRemoved),
+  };
 });
 
 /** The statements that delete requests for reviews. Their entries stay in the timeline. */
-export const dropRequests = (db: Database, isDropped: SQL | undefined) =>
-  [
-    db
-      .update(timelineEntries)
-      .set({ reviewId: null })
-      .where(
-        sql`${timelineEntries.reviewId} in (
+export const deleteRequestStatements = (db: Database, isDropped: SQL | undefined) => ({
+  unlinkedEntries: db
+    .update(timelineEntries)
+    .set({ reviewId: null })
+    .where(
+      sql`${timelineEntries.reviewId} in (
           select ${reviews.id} from ${reviews} where ${isDropped}
         )`,
-      ),
-    db.delete(reviews).where(isDropped),
-  ] as const;
+    ),
+  dropped: db.delete(reviews).where(isDropped),
+});
 
 const toAskedFor = ({ repo, row, pull }: PullContext) => ({
   repo,

@@ -133,7 +133,7 @@ async function moveTo(
   for (const pull of moved) {
     const isSameChange = same.has(pull.row.id);
     statements.push(...headStatements(ctx, pull, rules, { headOid: oid, isSameChange }));
-    const pushed = findPushed(graph, pull, node, knownOf(own, pull));
+    const pushed = findHeadPush(graph, pull, node, knownOf(own, pull));
     statements.push(...headMoveStatements(ctx, pull, oid, pushed));
   }
   const [first, ...rest] = statements;
@@ -160,7 +160,7 @@ interface HeadPush {
 }
 
 /** @param known Commits whose histories are not new. */
-export function findPushed(
+export function findHeadPush(
   graph: CommitGraph,
   { pull }: PullContext,
   node: Node,

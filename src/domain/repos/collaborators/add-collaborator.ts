@@ -36,7 +36,7 @@ export async function addCollaborator(
   const change = { ...subject, permission };
   const details = { permission };
   const collaborator = { repoId: row.id, userId: user.id, access, now: ctx.now };
-  const [update, insert] = storeCollaborator(db, collaborator);
+  const { update, insert } = storeCollaborator(db, collaborator);
   try {
     await db.batch([
       update,
@@ -59,9 +59,8 @@ interface NewCollaborator {
 }
 
 const storeCollaborator = prepareAll(
-  (db, { repoId, userId, access, now }: Params<NewCollaborator>) =>
-    [
-      updateCollaborator(db, repoId, userId, access),
-      insertCollaborator(db, { id: repoId }, userId, access, now),
-    ] as const,
+  (db, { repoId, userId, access, now }: Params<NewCollaborator>) => ({
+    update: updateCollaborator(db, repoId, userId, access),
+    insert: insertCollaborator(db, { id: repoId }, userId, access, now),
+  }),
 );

@@ -6,6 +6,7 @@ import { isAllowed, resolvePermission } from "../../../auth/access/permission.ts
 import { ANONYMOUS } from "../../../auth/actor.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { anyOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -85,8 +86,11 @@ export async function findWithMode(
   repo: RepositoryContext,
   name: string,
 ): Promise<{ user: User; mode: Access } | undefined> {
-  const [rows, [row]] = await ctx.db.batch(modeOfNamed(ctx.db, toNamed(ctx, repo, name)));
-  const found = toFound(ctx, repo, name, rows);
+  const {
+    named,
+    repos: [row],
+  } = await batch(ctx.db, modeOfNamed(ctx.db, toNamed(ctx, repo, name)));
+  const found = toFound(ctx, repo, name, named);
   if (!found || !row) return undefined;
   const { user } = found;
   const actor = { ...ANONYMOUS, user, isSiteAdmin: user.isAdmin };
@@ -99,10 +103,10 @@ const modeOfNamed = prepareAll((db, named: Params<Named>) => {
     (select user_id from ${userRedirects} where ${userRedirects.lowerName} = ${named.name})
   )`;
   const caller = { actorId: namedId, boundTokenId: sql`null` };
-  return [
-    selectNamed(db, named),
-    selectRepositories(db, caller).where(eq(repositories.id, named.repoId)),
-  ];
+  return {
+    named: selectNamed(db, named),
+    repos: selectRepositories(db, caller).where(eq(repositories.id, named.repoId)),
+  };
 });
 
 const overallMode = ({ mode, units }: RepositoryPermission): Access =>

@@ -6,6 +6,7 @@ import { eligibleUserIds } from "../../../auth/access/people.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, columnsOf } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { type Repository, users, type User } from "../../../db/schema/index.ts";
@@ -20,7 +21,7 @@ export async function listCollaborators(
   { size, offset }: Slice,
 ): Promise<Listed<User>> {
   const list = { repoId: repo.row.id, reader: readerOf(ctx, repo), size, offset };
-  return toListedPage(await ctx.db.batch(collaboratorPage(ctx.db, list)), ({ user }) => user);
+  return toListedPage(await batch(ctx.db, collaboratorPage(ctx.db, list)), ({ user }) => user);
 }
 
 const collaboratorPage = prepareAll(
@@ -74,7 +75,7 @@ async function listEligible(
   { size, offset }: Slice,
 ): Promise<Listed<User>> {
   const list = { repo: idsOf(repo), reader: readerOf(ctx, repo), size, offset };
-  return toListedPage(await ctx.db.batch(eligiblePage(ctx.db, list, role)), ({ user }) => user);
+  return toListedPage(await batch(ctx.db, eligiblePage(ctx.db, list, role)), ({ user }) => user);
 }
 
 /** A repository's id and that of its owner. */
@@ -89,19 +90,19 @@ const eligiblePage = prepareAll(
       sql`${users.isActive}`,
       isKnownTo(list.reader),
     );
-    return [
-      db
+    return {
+      rows: db
         .select({ user: columnsOf(users, "u") })
         .from(users)
         .where(isListed)
         .orderBy(sql`${users.id} = ${list.repo.ownerId}`, asc(users.lowerName))
         .limit(list.size)
         .offset(list.offset),
-      db
+      counted: db
         .select({ total: sql<number>`count(*)`.as("total") })
         .from(users)
         .where(isListed),
-    ];
+    };
   },
 );
 

@@ -1,6 +1,7 @@
 import { asc, count, desc, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { labels, type Label } from "../../../db/schema/index.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
@@ -27,23 +28,23 @@ export async function listLabels(
   { size, offset }: Slice,
 ): Promise<Listed<Label>> {
   const page = labelsOf(db, { owner: labelOwnerId(owner), size, offset }, { order });
-  return toListedPage(await db.batch(page));
+  return toListedPage(await batch(db, page));
 }
 
 type PageParams = Params<Slice & { owner: LabelOwnerId }>;
 
 const labelsOf = prepareAll(
-  (db, { owner, size, offset }: PageParams, { order }: { order: LabelOrder | undefined }) => [
-    db
+  (db, { owner, size, offset }: PageParams, { order }: { order: LabelOrder | undefined }) => ({
+    rows: db
       .select()
       .from(labels)
       .where(isLabelOfId(owner))
       .orderBy(order ? ORDERS[order] : asc(labels.name), asc(labels.id))
       .limit(size)
       .offset(offset),
-    db
+    counted: db
       .select({ total: count().as("total") })
       .from(labels)
       .where(isLabelOfId(owner)),
-  ],
+  }),
 );

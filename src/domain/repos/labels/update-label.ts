@@ -33,11 +33,11 @@ export async function updateLabel(
   const { db, now } = ctx;
   const color = fields.color === undefined ? undefined : readLabelColor(fields.color);
   const ofLabel = { owner: labelOwnerId(owner), labelId };
-  const [update, select] = storeLabel(db, { ...fields, ...ofLabel, color, now });
+  const statements = storeLabel(db, { ...fields, ...ofLabel, color, now });
   const { found } = await batch(db, {
-    update,
+    updated: statements.updated,
     event: recordIfChanged(ctx, { type: "label.edited", ...labelEventOwner(owner), labelId }),
-    found: select,
+    found: statements.found,
   });
   const [label] = found;
   if (!label) throw notFound("label does not exist");
@@ -61,8 +61,8 @@ const storeLabel = prepareAll((db, p: Params<EditedLabel>) => {
     isExclusive === undefined ? undefined : sql`${labels.isExclusive} <> ${isExclusive}`,
     isArchived === undefined ? undefined : sql`(${isArchivedNow}) <> ${isArchived}`,
   );
-  return [
-    db
+  return {
+    updated: db
       .update(labels)
       .set({
         ...(name && { name }),
@@ -75,6 +75,6 @@ const storeLabel = prepareAll((db, p: Params<EditedLabel>) => {
         updatedAt: now,
       })
       .where(allOf(isThis, isChanged)),
-    db.select().from(labels).where(isThis),
-  ] as const;
+    found: db.select().from(labels).where(isThis),
+  };
 });

@@ -9,6 +9,7 @@ import { toCallerSql } from "../../../auth/caller-sql.ts";
 import { hasScope } from "../../../auth/scope.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issues, repositories, users } from "../../../db/schema/index.ts";
@@ -47,7 +48,13 @@ export async function resolveReferences(
   found: References,
 ): Promise<KnownReferences> {
   const names = [...found.users, ...found.teams.map(({ org }) => org)];
-  const [accounts, memberTeams, knownIssues, repositoryRows] = await ctx.db.batch(
+  const {
+    accounts,
+    teams,
+    issues: knownIssues,
+    repos: repositoryRows,
+  } = await batch(
+    ctx.db,
     named(ctx.db, {
       principal: principalOf(ctx.actor),
       // SQLite folds the case of names.
@@ -59,7 +66,7 @@ export async function resolveReferences(
     }),
   );
   const known = new Set(accounts.map(({ lowerName }) => lowerName));
-  const knownTeams = new Set(memberTeams.map(({ org, team }) => `${org}/${team}`));
+  const knownTeams = new Set(teams.map(({ org, team }) => `${org}/${team}`));
   const isKnownTeam = ({ org, team }: TeamReference) =>
     knownTeams.has(`${org}/${team}`.toLowerCase());
   const repos = new Map(
@@ -94,19 +101,19 @@ interface Named {
 
 const named = prepareAll((db, given: Params<Named>) => {
   const isNamed = sql`${users.lowerName} in (select lower(value) from json_each(${given.names}))`;
-  return [
-    db
+  return {
+    accounts: db
       .select({ lowerName: users.lowerName })
       .from(users)
       .where(and(isNamed, isAccountVisible(given.principal))),
-    selectTeamNames(db, isNamed, given.memberId),
-    selectIssuesNamed(db, given),
-    selectRepositories(db, toCallerSql(given.principal)).where(
+    teams: selectTeamNames(db, isNamed, given.memberId),
+    issues: selectIssuesNamed(db, given),
+    repos: selectRepositories(db, toCallerSql(given.principal)).where(
       sql`(${users.lowerName}, ${repositories.lowerName}) in (
         select value ->> 0, value ->> 1 from json_each(${given.repositories})
       )`,
     ),
-  ];
+  };
 });
 
 /** In lower case, as a key. */

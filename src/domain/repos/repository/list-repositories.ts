@@ -10,12 +10,13 @@ import { isRepositoryVisible } from "../../../auth/access/visible-repositories.t
 import { callerArgument, type CallerArgument, toCallerSql } from "../../../auth/caller-sql.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { repositories, type User } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { Listed, Slice } from "../../slice.ts";
+import { type Listed, type CountedPage, type Slice, toListedPage } from "../../slice.ts";
 import {
   isNamed,
   type RepositoryRow,
@@ -29,7 +30,10 @@ export const listRepositoriesOf = async (
   { id }: User,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> =>
-  toListed(ctx, await ctx.db.batch(listOfOwner(ctx.db, { ...toPage(ctx, slice), id })));
+  toRepositoryList(
+    ctx,
+    await batch(ctx.db, listOfOwner(ctx.db, { ...toRepositoryPage(ctx, slice), id })),
+  );
 
 const listOfOwner = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) =>
   selectListed(db, page, eq(repositories.ownerId, id), [asc(repositories.id)]),
@@ -43,7 +47,10 @@ export const listReachableRepositories = async (
   { id }: User,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> =>
-  toListed(ctx, await ctx.db.batch(listReachable(ctx.db, { ...toPage(ctx, slice), id })));
+  toRepositoryList(
+    ctx,
+    await batch(ctx.db, listReachable(ctx.db, { ...toRepositoryPage(ctx, slice), id })),
+  );
 
 const listReachable = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
   const isReachable = sql`${repositories.id} in (${reachableRepositoryIds(id)})`;
@@ -57,7 +64,10 @@ export const listTeamRepositories = async (
   id: number,
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> =>
-  toListed(ctx, await ctx.db.batch(listOfTeam(ctx.db, { ...toPage(ctx, slice), id })));
+  toRepositoryList(
+    ctx,
+    await batch(ctx.db, listOfTeam(ctx.db, { ...toRepositoryPage(ctx, slice), id })),
+  );
 
 const listOfTeam = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id: number }>) => {
   const isReached = sql`${repositories.id} in (${teamRepositoryIds(id)})`;
@@ -97,7 +107,7 @@ export interface RepositoryPage extends Slice {
   readonly principal: Principal;
 }
 
-export const toPage = ({ actor }: Ctx, { size, offset }: Slice): RepositoryPage => ({
+export const toRepositoryPage = ({ actor }: Ctx, { size, offset }: Slice): RepositoryPage => ({
   principal: principalOf(actor),
   size,
   offset,
@@ -121,19 +131,16 @@ export function selectListed(
     .orderBy(...order)
     .limit(size)
     .offset(offset);
-  return [
-    selectRepositories(db, toCallerSql(principal))
+  return {
+    rows: selectRepositories(db, toCallerSql(principal))
       .where(sql`${repositories.id} in ${ids}`)
       .orderBy(...order),
-    selectTotal(db, sql`(select count(*) from ${repositories} where ${isListed})`),
-  ] as const;
+    counted: selectTotal(db, sql`(select count(*) from ${repositories} where ${isListed})`),
+  };
 }
 
 /** The list of the rows of `selectListed`. */
-export const toListed = (
+export const toRepositoryList = (
   { actor }: Ctx,
-  [rows, [counted]]: readonly [readonly RepositoryRow[], readonly { total: number }[]],
-): Listed<RepositoryContext> => ({
-  items: rows.map((row) => toRepositoryContext(actor, row)),
-  total: counted?.total ?? 0,
-});
+  page: CountedPage<RepositoryRow>,
+): Listed<RepositoryContext> => toListedPage(page, (row) => toRepositoryContext(actor, row));

@@ -7,6 +7,7 @@ import {
 } from "../../../auth/access/visible-repositories.ts";
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -20,7 +21,7 @@ import {
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { selectRepositories, toRepositoryContext } from "./find-repository.ts";
-import { type RepositoryPage, toPage } from "./list-repositories.ts";
+import { type RepositoryPage, toRepositoryPage } from "./list-repositories.ts";
 
 type Toggle = "star" | "watch";
 
@@ -63,11 +64,13 @@ async function listToggled(
   slice: Slice,
 ): Promise<Listed<RepositoryContext>> {
   const { db, actor } = ctx;
-  const statements = toggledBy(db, { ...toPage(ctx, slice), id }, { toggle });
-  const [rows, [all], [hidden]] = await db.batch(statements);
+  const { rows, stored, hidden } = await batch(
+    db,
+    toggledBy(db, { ...toRepositoryPage(ctx, slice), id }, { toggle }),
+  );
   return {
     items: rows.map((row) => toRepositoryContext(actor, row)),
-    total: (all?.n ?? 0) - (hidden?.n ?? 0),
+    total: (stored[0]?.n ?? 0) - (hidden[0]?.n ?? 0),
   };
 }
 
@@ -97,19 +100,19 @@ const toggledBy = prepareAll(
       .limit(size)
       .offset(offset)
       .as("page");
-    return [
-      selectRepositories(db, toCallerSql(principal))
+    return {
+      rows: selectRepositories(db, toCallerSql(principal))
         .innerJoin(page, eq(page.id, repositories.id))
         .orderBy(desc(page.toggledAt), desc(page.id)),
-      db
+      stored: db
         .select({ n: sql<number>`${stored}`.as("n") })
         .from(users)
         .where(eq(users.id, id)),
-      db
+      hidden: db
         .select({ n: count().as("n") })
         .from(toggles)
         .where(and(isOfUser, mayBeHidden, sql`not ${isVisible}`)),
-    ];
+    };
   },
 );
 
@@ -120,16 +123,16 @@ async function listTogglers(
   toggle: Toggle,
   slice: Slice,
 ): Promise<Listed<User>> {
-  const statements = togglersOf(ctx.db, { ...toPage(ctx, slice), id }, { toggle });
-  return toListedPage(await ctx.db.batch(statements), ({ user }) => user);
+  const statements = togglersOf(ctx.db, { ...toRepositoryPage(ctx, slice), id }, { toggle });
+  return toListedPage(await batch(ctx.db, statements), ({ user }) => user);
 }
 
 const togglersOf = prepareAll(
   (db, { principal, size, offset, id }: OfRow, { toggle }: { toggle: Toggle }) => {
     const { toggles } = TOGGLES[toggle];
     const isListed = and(eq(toggles.repoId, id), isAccountVisible(principal));
-    return [
-      db
+    return {
+      rows: db
         .select({ user: columnsOf(users, "u") })
         .from(toggles)
         .innerJoin(users, eq(users.id, toggles.userId))
@@ -137,11 +140,11 @@ const togglersOf = prepareAll(
         .orderBy(asc(toggles.userId))
         .limit(size)
         .offset(offset),
-      db
+      counted: db
         .select({ total: count().as("total") })
         .from(toggles)
         .innerJoin(users, eq(users.id, toggles.userId))
         .where(isListed),
-    ];
+    };
   },
 );

@@ -12,6 +12,7 @@ import {
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import type { PrincipalSql } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { allOf, type Database } from "../../../db/db.ts";
 import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepareAll, type Slot } from "../../../db/prepared.ts";
@@ -24,7 +25,12 @@ import {
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { selectRepositories } from "./find-repository.ts";
-import { type RepositoryPage, selectListed, toListed, toPage } from "./list-repositories.ts";
+import {
+  type RepositoryPage,
+  selectListed,
+  toRepositoryList,
+  toRepositoryPage,
+} from "./list-repositories.ts";
 import type { RepositoryQuery, RepositorySort } from "./repository-query.ts";
 import { isMatch, matches, parseSearchText, type SearchText } from "./search-matches.ts";
 
@@ -61,10 +67,10 @@ export async function searchRepositories(
 ): Promise<Listed<RepositoryContext>> {
   // The full-text index reads a query only up to its first NUL.
   if (query.text.includes("\0")) return { items: [], total: 0 };
-  const page = toPage(ctx, slice);
+  const page = toRepositoryPage(ctx, slice);
   const text = parseSearchText({ sort, mode, ...query }, page.principal);
   const args = { ...page, reach: reachOf(slice), query: { ...query, text } };
-  return toListed(ctx, await ctx.db.batch(search(ctx.db, args, { sort, mode })));
+  return toRepositoryList(ctx, await batch(ctx.db, search(ctx.db, args, { sort, mode })));
 }
 
 interface SearchArguments extends RepositoryPage {
@@ -221,12 +227,12 @@ function walk(
         from (select 1 from ${repositories} where ${and(isVisibleToAll, filter)} limit ${TOTAL_MAX})
       )`;
   const grantedTotal = sql`(select count(*) from ${repositories} where ${isGranted})`;
-  return [
-    selectRepositories(db, toCallerSql(principal))
+  return {
+    rows: selectRepositories(db, toCallerSql(principal))
       .where(sql`${repositories.id} in ${pageIds}`)
       .orderBy(...order),
-    selectTotal(db, sql`${visibleTotal} + ${grantedTotal}`),
-  ] as const;
+    counted: selectTotal(db, sql`${visibleTotal} + ${grantedTotal}`),
+  };
 }
 
 interface Walk {

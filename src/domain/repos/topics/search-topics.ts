@@ -30,11 +30,12 @@ export async function searchTopics(
   // The full-text index reads a query only up to its first NUL.
   if (word.includes("\0")) return { items: [], total: 0 };
   const search = toSearch(word);
-  const { items, counted } = await batch(db, {
-    items: topicsFound(db, { search, size, offset }),
-    counted: topicCount(db, { search }),
-  });
-  return toListedPage([items, counted]);
+  return toListedPage(
+    await batch(db, {
+      rows: topicsFound(db, { search, size, offset }),
+      counted: topicCount(db, { search }),
+    }),
+  );
 }
 
 /**

@@ -96,8 +96,8 @@ describe("the events of a push", () => {
     const history = new History();
     const oid = history.commit();
     const refs = namesOf(120);
-    const wanted = [...refs, "refs/heads/b0000/inside"];
-    const commands = wanted.map((ref) => ({ ref, new: oid }));
+    const pushed = [...refs, "refs/heads/b0000/inside"];
+    const commands = pushed.map((ref) => ({ ref, new: oid }));
     const { visit, batches } = countBatches();
     const answer = await pushCommands(owner, repo, commands, { pack: history.build(), visit });
     expect(answer.body).toContain("ng refs/heads/b0000/inside");

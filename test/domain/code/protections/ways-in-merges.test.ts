@@ -176,13 +176,13 @@ describe("generated rules and a mirror", { timeout: 120_000 }, () => {
 
       await syncPullMirror(systemCtx({}, Date.now()), repo.id);
 
-      const { "refs/pull/7/head": _pull, "refs/for/main": _for, ...wanted } = await remote.refs();
+      const { "refs/pull/7/head": _pull, "refs/for/main": _for, ...branches } = await remote.refs();
       const refs = await refsOf(repo);
-      expect(Object.fromEntries(refs.map(({ name, oid }) => [name, oid]))).toEqual(wanted);
+      expect(Object.fromEntries(refs.map(({ name, oid }) => [name, oid]))).toEqual(branches);
 
       // The rules are there again once it is a mirror no more.
       await db.update(repositories).set({ isMirror: false }).where(eq(repositories.id, repo.id));
-      const old = wanted[ref];
+      const old = branches[ref];
       if (old === undefined || branch === "main") continue;
       refusals.push(await pushOne(world, ref, { old }, world.expected(branch, { kind: "delete" })));
     }

@@ -17,7 +17,7 @@ import {
   pointerTo,
   type TestFile,
 } from "../../../support/large-files.ts";
-import type { LfsFiles } from "../../../support/lfs-stand-in.ts";
+import type { LfsFiles } from "../../../support/fake-lfs-server.ts";
 import { make } from "../../../support/make.ts";
 import { makePullMirror } from "../../../support/mirror-rows.ts";
 import { syncFrom } from "../../../support/mirrors.ts";

@@ -5,6 +5,7 @@ import {
   openFormFile,
   readFormParts,
 } from "../../../../src/domain/issues/attachments/form-file.ts";
+import { makeRandom } from "../../../git/support/random.ts";
 
 /** A byte stream that arrives in chunks of a size. */
 function streamInChunks(bytes: Uint8Array, chunkBytes: number): ReadableStream<Uint8Array> {
@@ -41,22 +42,18 @@ describe("openFormFile", () => {
   // The platform's own writer of forms is the reference. Contents are full of what looks like a
   // boundary.
   it("reads what the platform writes, in chunks of any size", async () => {
-    let state = 11;
-    const draw = (below: number) => {
-      state = (state * 48_271) % 2_147_483_647;
-      return state % below;
-    };
+    const random = makeRandom(11);
     for (let round = 0; round < 60; round++) {
       const parts = ["\r", "\n", "-", "--", "\r\n--", "\r\n", "x", "\0", "\r\n--X"];
-      const content = Array.from({ length: draw(400) }, () => parts[draw(parts.length)]).join("");
+      const content = Array.from({ length: random.below(400) }, () => random.pick(parts)).join("");
       const form = new FormData();
-      if (draw(2) === 1) form.append("before", content);
+      if (random.below(2) === 1) form.append("before", content);
       form.append("attachment", new File([content], "a.txt"));
-      if (draw(2) === 1) form.append("attachment", new File(["another"], "b.txt"));
+      if (random.below(2) === 1) form.append("attachment", new File(["another"], "b.txt"));
       const request = new Response(form);
       const type = request.headers.get("Content-Type") ?? "";
       const bytes = new Uint8Array(await request.arrayBuffer());
-      const found = await read(type, bytes, 1 + draw(200));
+      const found = await read(type, bytes, 1 + random.below(200));
       expect(found?.name).toBe("a.txt");
       expect(new TextDecoder().decode(found?.content)).toBe(content);
     }

@@ -5,6 +5,7 @@ import {
   REFERENCES_MAX,
 } from "../../../../src/domain/issues/references/find-references.ts";
 import { readTimeLog } from "../../../../src/domain/issues/references/read-time-log.ts";
+import { makeRandom } from "../../../git/support/random.ts";
 
 const ROOT = "https://forge.example/base";
 const plain = (text: string) => findReferences(text, { isMarkdown: false, rootUrls: [ROOT] });
@@ -166,16 +167,12 @@ describe("the cost of finding references", () => {
   });
 
   it("changes nothing outside of code: masked texts keep their references", () => {
-    let seed = 7;
-    const random = (max: number): number => {
-      seed = (seed * 48_271) % 2_147_483_647;
-      return seed % max;
-    };
+    const random = makeRandom(7);
     for (let round = 0; round < 300; round++) {
-      const words = Array.from({ length: 1 + random(20) }, () => {
-        const number = 1 + random(50);
+      const words = Array.from({ length: 1 + random.below(20) }, () => {
+        const number = 1 + random.below(50);
         const forms = [`#${number}`, `fixes #${number}`, `o/r#${number}`, "word", `@user${number}`];
-        return forms[random(forms.length)] ?? "";
+        return random.pick(forms);
       });
       const text = words.join(" ");
       expect(markdown(text)).toEqual(plain(text));

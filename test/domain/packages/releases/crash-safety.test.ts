@@ -84,8 +84,8 @@ describe("a release", { timeout: 240_000 }, () => {
       const { objects } = await env.PACKS.list({ prefix: "attachments/" });
       expect(objects.length - before).toBe(rows.length);
       expect(rows.length).toBeGreaterThanOrEqual(answer?.status === 201 ? 1 : 0);
-      const told = typesOf(await eventsOf(repo)).filter((type) => type === "release.updated");
-      expect(told).toHaveLength(rows.length);
+      const announced = typesOf(await eventsOf(repo)).filter((type) => type === "release.updated");
+      expect(announced).toHaveLength(rows.length);
       outcomes.add(rows.length);
       return faults;
     });

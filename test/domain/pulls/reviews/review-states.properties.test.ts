@@ -10,7 +10,7 @@ import { makePull } from "../../../support/pulls.ts";
 type State = "pending" | "approved" | "request_changes" | "comment" | "request_review";
 
 /**
- * A review in the model, which is written as the conventions tell and not as the statements are.
+ * A review in the model, which follows the documented rules and not the statements.
  */
 interface Modelled {
   readonly by: number;

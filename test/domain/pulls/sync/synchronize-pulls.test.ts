@@ -145,7 +145,7 @@ const recordedOf = async (repo: TestRepo) =>
       : [],
   );
 
-/** Tells every event of the repository once more. */
+/** Dispatches every event of the repository again. */
 const redeliver = async ({ id }: TestRepo): Promise<void> => {
   await db
     .update(events)

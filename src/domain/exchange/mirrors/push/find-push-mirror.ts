@@ -1,6 +1,7 @@
 import { and, asc, count, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { type Params, prepare, prepareAll } from "../../../../db/prepared.ts";
 import { type PushMirror, pushMirrors } from "../../../../db/schema/index.ts";
 import { notFound } from "../../../../lib/failure.ts";
@@ -33,24 +34,24 @@ export async function listPushMirrors(
   { row }: RepositoryContext,
   { size, offset }: Slice,
 ): Promise<Listed<PushMirror>> {
-  return toListedPage(await db.batch(mirrorPage(db, { repoId: row.id, size, offset })));
+  return toListedPage(await batch(db, mirrorPage(db, { repoId: row.id, size, offset })));
 }
 
 const mirrorPage = prepareAll(
   (db, { repoId, size, offset }: Params<Slice & { repoId: number }>) => {
     const isListed = eq(pushMirrors.repoId, repoId);
-    return [
-      db
+    return {
+      rows: db
         .select()
         .from(pushMirrors)
         .where(isListed)
         .orderBy(asc(pushMirrors.id))
         .limit(size)
         .offset(offset),
-      db
+      counted: db
         .select({ total: count().as("total") })
         .from(pushMirrors)
         .where(isListed),
-    ];
+    };
   },
 );

@@ -119,13 +119,7 @@ export async function acquireLeases(
   const token = now + LEASE_MS;
   const ofHookMax = ofHookMaxFor(hookIds.length);
   const range = { hookIds, token, now, ofHookMax, knownIds: [] };
-  const [lease, giveUp, select, selectPayloads] = leaseAndSelectDue(db, range);
-  const { leased, due, payloads } = await batch(db, {
-    leased: lease,
-    givenUp: giveUp,
-    due: select,
-    payloads: selectPayloads,
-  });
+  const { leased, due, payloads } = await batch(db, leaseAndSelectDue(db, range));
   const ofHook = Map.groupBy(due, ({ hookId }) => hookId);
   const opened = leased.map((hook) => ({
     lease: { read: hook, hook, token, unstored: [], isProven: false, hasRetries: false },
@@ -134,23 +128,20 @@ export async function acquireLeases(
   return { hooks: opened, payloads };
 }
 
-const leaseAndSelectDue = prepareAll(
-  (db, range: Params<DueRange>) =>
-    [
-      db
-        .update(hooks)
-        .set({ leasedUntil: range.token })
-        .where(
-          and(
-            inArray(hooks.id, range.hookIds),
-            or(isNull(hooks.leasedUntil), lte(hooks.leasedUntil, range.now)),
-            or(isNull(hooks.backoffUntil), lte(hooks.backoffUntil, range.now)),
-            hasDue(range.now),
-          ),
-        )
-        .returning(),
-      giveUpUnsendable(db, range),
-      selectDue(db, range),
-      selectDuePayloads(db, range),
-    ] as const,
-);
+const leaseAndSelectDue = prepareAll((db, range: Params<DueRange>) => ({
+  leased: db
+    .update(hooks)
+    .set({ leasedUntil: range.token })
+    .where(
+      and(
+        inArray(hooks.id, range.hookIds),
+        or(isNull(hooks.leasedUntil), lte(hooks.leasedUntil, range.now)),
+        or(isNull(hooks.backoffUntil), lte(hooks.backoffUntil, range.now)),
+        hasDue(range.now),
+      ),
+    )
+    .returning(),
+  givenUp: giveUpUnsendable(db, range),
+  due: selectDue(db, range),
+  payloads: selectDuePayloads(db, range),
+}));

@@ -96,7 +96,7 @@ export async function storeAttempts(
   const range = { hookIds: releasingIds, token, now, ofHookMax, knownIds };
 
   const ifReleasing = <T>(statement: T): T[] => (releasing.length > 0 ? [statement] : []);
-  const [selectDueRows, selectPayloads] = selectDueWithPayloads(db, range);
+  const selects = selectDueWithPayloads(db, range);
   const { released, held, due, payloads } = await batch(db, {
     // Renews the leases first: the other statements have an effect only on hooks with the new
     // token.
@@ -108,8 +108,8 @@ export async function storeAttempts(
     givenUp: unsendableIds.length > 0 ? [giveUp(db, { hookIds: unsendableIds, token, now })] : [],
     released: ifReleasing(releaseLeases(db, { hookIds: releasingIds, alwaysIds, token, now })),
     held: selectHeld(db, { ids, token }),
-    due: ifReleasing(selectDueRows),
-    payloads: ifReleasing(selectPayloads),
+    due: ifReleasing(selects.due),
+    payloads: ifReleasing(selects.payloads),
   });
   const releasedById = new Map(released.flat().map((hook) => [hook.id, hook]));
   const heldById = new Map(held.map((hook) => [hook.id, hook]));
@@ -192,9 +192,10 @@ const selectHeld = prepare((db, p: Params<{ ids: readonly number[]; token: numbe
     .where(and(inArray(hooks.id, p.ids), eq(hooks.leasedUntil, p.token))),
 );
 
-const selectDueWithPayloads = prepareAll(
-  (db, range: Params<DueRange>) => [selectDue(db, range), selectDuePayloads(db, range)] as const,
-);
+const selectDueWithPayloads = prepareAll((db, range: Params<DueRange>) => ({
+  due: selectDue(db, range),
+  payloads: selectDuePayloads(db, range),
+}));
 
 /** Splits JSON texts so that each part fits into one bound value. */
 function chunksOf(texts: readonly string[]): string[][] {

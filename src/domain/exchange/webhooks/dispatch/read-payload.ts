@@ -51,7 +51,7 @@ import {
   toIssueOrCommentPayload,
 } from "./read-issue-payload.ts";
 import { type PullSubject, readPullSubject, toPullOrReviewPayload } from "./read-pull-payload.ts";
-import { PUSHED_PARTS, readPushed } from "./read-pushed.ts";
+import { PUSHED_PARTS, readPushedCommits } from "./read-pushed-commits.ts";
 import { findNode } from "../../../code/git/find-node.ts";
 
 /** The data that the payloads of one event are built from. */
@@ -190,7 +190,7 @@ export async function readPayload(
       return { event: "delete", body: toDeletePayload(context, webhookEvent) };
     case "push": {
       const { event: _event, repoId: _repoId, ...change } = webhookEvent;
-      const pushed = await readPushed(ctx, await source.open(repo), change);
+      const pushed = await readPushedCommits(ctx, await source.open(repo), change);
       return { event: "push", body: toPushPayload(context, pushed) };
     }
     case "status": {

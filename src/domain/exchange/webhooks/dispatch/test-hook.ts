@@ -21,7 +21,7 @@ import { findRevision, type Revision } from "../../../code/git/find-revision.ts"
 import { noSuchRef } from "../../../code/git/no-such-ref.ts";
 import { hasRefs, openSnapshot } from "../../../code/git/open-snapshot.ts";
 import { type HookOwner, belongsTo } from "../hooks/hook-owner.ts";
-import { PUSHED_PARTS } from "./read-pushed.ts";
+import { PUSHED_PARTS } from "./read-pushed-commits.ts";
 
 /**
  * Sends a sample push event, without changes, to one hook. Sends nothing to a hook that is not

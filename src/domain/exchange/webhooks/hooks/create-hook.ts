@@ -1,6 +1,7 @@
 import { sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../../db/bound-row.ts";
 import { isViolation, onlyWhile } from "../../../../db/db.ts";
 import { COMPUTED, LAST_INSERT_ID } from "../../../../db/json-of.ts";
@@ -67,7 +68,7 @@ export async function createHook(ctx: Ctx, hookOwner: HookOwner, input: NewHook)
     createdAt: now,
     updatedAt: now,
   };
-  const [insert, audit] = insertHook(ctx.db, {
+  const insertion = insertHook(ctx.db, {
     row: boundRow(hooks, row),
     hookOwner: hookOwnerArgument(hookOwner),
     limit,
@@ -78,12 +79,11 @@ export async function createHook(ctx: Ctx, hookOwner: HookOwner, input: NewHook)
       details: { host: new URL(url).host },
     }),
   });
-  const batch = ctx.db.batch([
-    insert,
-    record(ctx, { type: "hook.created", ...eventOwner(hookOwner), hookId: LAST_INSERT_ID }),
-    audit,
-  ]);
-  const [created] = await batch.catch((error: unknown) => {
+  const { created } = await batch(ctx.db, {
+    created: insertion.created,
+    event: record(ctx, { type: "hook.created", ...eventOwner(hookOwner), hookId: LAST_INSERT_ID }),
+    audit: insertion.audit,
+  }).catch((error: unknown) => {
     throw isViolation(error, "NOT NULL", "hooks.url") ? invalid(TOO_MANY(limit)) : error;
   });
   return only(created);
@@ -102,12 +102,12 @@ const insertHook = prepareAll((db, { row, hookOwner, limit, audit }: Params<Inse
     select count(*) from ${hooks} where ${isOfOwner}
   ) < ${limit}`;
   const lastId = sql`(select max(${hooks.id}) from ${hooks} where ${isOfOwner})`;
-  return [
-    db
+  return {
+    created: db
       .insert(hooks)
       // Above the limit the URL is null, which the column refuses, so the batch fails.
       .values({ ...row, url: onlyWhile<string>(isWithinLimit, sql`${row.url}`) })
       .returning(),
-    recordAuditBy(db, audit, { target: lastId }),
-  ] as const;
+    audit: recordAuditBy(db, audit, { target: lastId }),
+  };
 });

@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../../db/prepared.ts";
 import { events, hooks, repositories, type Hook } from "../../../../db/schema/index.ts";
 import type { HookEvent } from "../../../../events/webhooks/payloads/hook-event.ts";
@@ -47,7 +48,8 @@ export async function findHooks(
 ): Promise<(trigger: HookTrigger) => FoundHook[]> {
   if (config.areWebhooksDisabled) return () => [];
   const triggersWithoutOwner = triggers.filter(({ ownerId }) => ownerId === undefined);
-  const [found, owned] = await db.batch(
+  const { found, owned } = await batch(
+    db,
     hooksAndOwners(db, {
       eventNames: distinct(triggers.map(({ event }) => event)),
       repoIds: distinct(triggers.map(({ repoId }) => repoId)),
@@ -89,8 +91,8 @@ const hooksAndOwners = prepareAll((db, p: Params<Triggered>) => {
     from ${repositories}
     where ${repositories.id} in ${p.repoIdsWithoutOwner}
   )`;
-  return [
-    db
+  return {
+    found: db
       .select({ id, level, repoId, ownerId, type, branchFilter, events: hooks.events, createdAt })
       .from(hooks)
       .where(
@@ -106,11 +108,11 @@ const hooksAndOwners = prepareAll((db, p: Params<Triggered>) => {
         sql`case ${level} when 'repository' then 0 when 'system' then 2 else 1 end`,
         asc(id),
       ),
-    db
+    owned: db
       .select({ repoId: repositories.id, ownerId: repositories.ownerId })
       .from(repositories)
       .where(inArray(repositories.id, p.repoIdsWithoutOwner)),
-  ];
+  };
 });
 
 /**

@@ -24,11 +24,12 @@ export async function listHooks(
   levels?: readonly HookLevel[],
 ): Promise<Listed<Hook>> {
   const listed = { owner: hookOwnerArgument(hookOwner), levels };
-  const { items, counts } = await batch(db, {
-    items: hooksOfOwner(db, { ...listed, size, offset }),
-    counts: hookCount(db, listed),
-  });
-  return toListedPage([items, counts]);
+  return toListedPage(
+    await batch(db, {
+      rows: hooksOfOwner(db, { ...listed, size, offset }),
+      counted: hookCount(db, listed),
+    }),
+  );
 }
 
 interface HookFilter {

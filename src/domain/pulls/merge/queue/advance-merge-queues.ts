@@ -14,7 +14,7 @@ import type { Consequence, RecordedEvent } from "../../../../events/consequence.
 import type { WorkBudget } from "../../../../lib/work-budget.ts";
 import { advanceQueue } from "./advance-queue.ts";
 import { leaveStatements } from "./leave-queue.ts";
-import { findDeparture } from "./open-entry.ts";
+import { findDeparture } from "./open-queue-entry.ts";
 
 /**
  * The queue that the next step looks at, whatever state it is in by then; or the one behind which

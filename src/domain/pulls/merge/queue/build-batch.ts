@@ -16,7 +16,7 @@ import { queueRefOf } from "../../pull/open-pull.ts";
 import { storeRefsOnce } from "../../sync/store-refs.ts";
 import { buildPullMerge } from "../merge-pull.ts";
 import { endStatement, leaveStatements, type Departure } from "./leave-queue.ts";
-import { openEntry } from "./open-entry.ts";
+import { openQueueEntry } from "./open-queue-entry.ts";
 import type { Progress } from "./progress.ts";
 import { batchOf, type OpenQueue, type QueuedPull, RETRY_MS } from "./queued-pull.ts";
 
@@ -74,7 +74,7 @@ async function buildEntry(
     await endStatement(ctx, queue);
     return "more";
   }
-  const found = await openEntry(ctx, queued, { branch: queue.branch, into, snapshot });
+  const found = await openQueueEntry(ctx, queued, { branch: queue.branch, into, snapshot });
   if (found.kind === "unfit") return drop(ctx, open, queued, found);
   const { as, pull, head, mergeBase } = found;
   const built = await buildOrFail(() =>

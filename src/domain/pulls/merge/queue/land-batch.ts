@@ -15,7 +15,7 @@ import { findPull } from "../../pull/find-pull.ts";
 import { deleteMergedBranch } from "../delete-merged-branch.ts";
 import { drop } from "./build-batch.ts";
 import { endStatement } from "./leave-queue.ts";
-import { openEntry } from "./open-entry.ts";
+import { openQueueEntry } from "./open-queue-entry.ts";
 import type { Progress } from "./progress.ts";
 import { batchOf, type OpenQueue, type QueuedPull } from "./queued-pull.ts";
 import { failBatch } from "./test-batch.ts";
@@ -68,7 +68,7 @@ async function findUnfit(
     const opened = await Promise.all(
       some.map(async (queued) => {
         const into = graph.find(queued.entry.builtOnOid);
-        return { queued, found: await openEntry(ctx, queued, { branch, into, snapshot }) };
+        return { queued, found: await openQueueEntry(ctx, queued, { branch, into, snapshot }) };
       }),
     );
     for (const { queued, found } of opened) {

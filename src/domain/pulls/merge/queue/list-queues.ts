@@ -1,6 +1,7 @@
 import { and, asc, count, eq, isNull, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
+import { batch } from "../../../../db/batch.ts";
 import { allOf, columnsOf, type Database, qualified } from "../../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../../db/prepared.ts";
 import {
@@ -21,7 +22,7 @@ import type { RepositoryContext } from "../../../../shapes/repos/repository.ts";
 import { rulesOfBranch } from "../../../code/protections/match-rule.ts";
 import { mergeQueueOf } from "../../../code/protections/merge-queue-rule.ts";
 import { loadRules } from "../../../code/protections/select-rules.ts";
-import type { Listed, Slice } from "../../../slice.ts";
+import { type Listed, type Slice, toListedPage } from "../../../slice.ts";
 
 /**
  * Selects pull requests in queues, with their position from 1. Those that are merged are about to
@@ -88,19 +89,22 @@ export async function listQueues(
   { row }: RepositoryContext,
   { size, offset }: Slice,
 ): Promise<Listed<MergeQueueContext>> {
-  const [[counted], items] = await db.batch(queuePage(db, { repoId: row.id, size, offset }));
-  return { items, total: counted?.total ?? 0 };
+  return toListedPage(await batch(db, queuePage(db, { repoId: row.id, size, offset })));
 }
 
 const queuePage = prepareAll((db, { repoId, size, offset }: Params<Slice & { repoId: number }>) => {
   const isOfThis = eq(mergeQueues.repoId, repoId);
-  return [
-    db
+  return {
+    counted: db
       .select({ total: count().as("total") })
       .from(mergeQueues)
       .where(isOfThis),
-    selectQueues(db).where(isOfThis).orderBy(asc(mergeQueues.branch)).limit(size).offset(offset),
-  ] as const;
+    rows: selectQueues(db)
+      .where(isOfThis)
+      .orderBy(asc(mergeQueues.branch))
+      .limit(size)
+      .offset(offset),
+  };
 });
 
 const selectQueues = (db: Database) =>
@@ -129,7 +133,10 @@ export async function readQueue(
   { size, offset }: Slice,
 ): Promise<QueuePage> {
   const args = { repoId: repo.row.id, branch, size, offset };
-  const [[found], items] = await ctx.db.batch(queueOfBranch(ctx.db, args));
+  const {
+    queues: [found],
+    entries: items,
+  } = await batch(ctx.db, queueOfBranch(ctx.db, args));
   if (found) return { context: found, entries: { items, total: found.length } };
   const rules = rulesOfBranch(await loadRules(ctx, repo), branch, ctx.git.budget);
   if (!mergeQueueOf(rules)) throw notFound("the branch has no merge queue");
@@ -139,10 +146,10 @@ export async function readQueue(
 
 const queueOfBranch = prepareAll((db, p: Params<Slice & { repoId: number; branch: string }>) => {
   const isThis = allOf(eq(mergeQueues.repoId, p.repoId), eq(mergeQueues.branch, p.branch));
-  return [
-    selectQueues(db).where(isThis),
-    selectEntries(db, isThis).limit(p.size).offset(p.offset),
-  ] as const;
+  return {
+    queues: selectQueues(db).where(isThis),
+    entries: selectEntries(db, isThis).limit(p.size).offset(p.offset),
+  };
 });
 
 const EMPTY: Omit<MergeQueue, "repoId" | "branch"> = {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { makeRandom } from "../../../../git/support/random.ts";
 import { History } from "../../../../support/commits.ts";
 import { drawConsequences, pushQuietly } from "../../../../support/consequences.ts";
 import { readBranch } from "../../../../support/git.ts";
@@ -18,15 +19,6 @@ import { seedsOf } from "../../../../support/sample.ts";
 // Queues with generated failures and disturbances. The expectations do not use the service's code:
 // a pull request is merged unless it is bad or was taken away, in the order of the queue, and the
 // base only moves to a commit whose check succeeded.
-
-/** Numbers that repeat for a seed. */
-function randomOf(seed: number) {
-  let state = seed * 2_654_435_761 + 12_345;
-  return (bound: number): number => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0;
-    return (state >>> 8) % bound;
-  };
-}
 
 /**
  * What may happen between two checks; returns the indexes of the pull requests that are not merged
@@ -62,13 +54,13 @@ const DISTURBANCES: readonly Disturbance[] = [
 ];
 
 async function play(seed: number) {
-  const random = randomOf(seed);
-  const count = 3 + random(5);
+  const random = makeRandom(seed);
+  const count = 3 + random.below(5);
   const queued = await makeQueuedRepo(count, {
-    mergeQueueBatchSize: 1 + random(5),
+    mergeQueueBatchSize: 1 + random.below(5),
     isPushEnabled: true,
   });
-  const bad = new Set(Array.from({ length: random(3) }, () => random(count)));
+  const bad = new Set(Array.from({ length: random.below(3) }, () => random.below(count)));
   const gone = new Set<number>();
   const passed = new Set([queued.rootOid]);
   await enqueueAll(queued);
@@ -78,17 +70,17 @@ async function play(seed: number) {
     expect(passed, `seed ${seed}, round ${round}`).toContain(baseOid);
     const result = await findResult(queued);
     if (!result) break;
-    if (random(4) === 0) {
-      const disturb = DISTURBANCES[random(DISTURBANCES.length)] as Disturbance;
-      for (const at of await disturb(queued, random(count))) gone.add(at);
+    if (random.below(4) === 0) {
+      const disturb = random.pick(DISTURBANCES);
+      for (const at of await disturb(queued, random.below(count))) gone.add(at);
       // The check of a result that is not built any more may still be reported.
-      if (random(2) === 0) await drawConsequences();
+      if (random.below(2) === 0) await drawConsequences();
     }
     const { files } = await readBranch(queued.repo.id, result.branch).catch(() => ({
       files: {} as Record<string, string>,
     }));
     const isBad = [...bad].some((at) => `f${at}` in files);
-    if (random(3) === 0) await report(queued, result.oid, "pending");
+    if (random.below(3) === 0) await report(queued, result.oid, "pending");
     await report(queued, result.oid, isBad ? "failure" : "success");
     if (!isBad) passed.add(result.oid);
   }

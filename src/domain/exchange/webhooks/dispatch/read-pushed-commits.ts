@@ -23,7 +23,7 @@ export const PUSHED_PARTS = { hasStat: false, hasFiles: true, hasVerification: f
  * Cost: a walk over the pushed commits, which are counted; reads five of them with their changed
  * trees.
  */
-export async function readPushed(
+export async function readPushedCommits(
   ctx: Ctx,
   snapshot: RepositorySnapshot,
   change: RefChange,

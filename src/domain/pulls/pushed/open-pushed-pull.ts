@@ -44,7 +44,7 @@ interface NewPushed {
  * @returns Its number.
  * @throws Failure if it can't be opened; its ref is removed then.
  */
-export async function openPushed(
+export async function openPushedPull(
   ctx: Ctx,
   repo: RepositoryContext,
   repository: OpenRepository,

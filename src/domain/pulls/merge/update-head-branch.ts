@@ -33,7 +33,7 @@ export type UpdateStyle = "merge" | "rebase";
  * the base's repository allows none; `conflict` for conflicts, and if a branch changes meanwhile;
  * `locked` if a repository is archived.
  */
-export async function updatePull(
+export async function updateHeadBranch(
   ctx: Ctx,
   pull: PullContext,
   user: User,

@@ -93,8 +93,8 @@ describe("a token made by a stolen token", () => {
     const actor = { ...ANONYMOUS, user, token };
     const ctx = { ...systemCtx({}, Date.now()), actor };
     const bindings = { refs: null, paths: null, packages: null };
-    const wanted = { name: "late", scopes: ["all"], expiresAt: null, repositories: null, bindings };
-    await expect(createAccessToken(ctx, user, wanted)).rejects.toMatchObject({
+    const input = { name: "late", scopes: ["all"], expiresAt: null, repositories: null, bindings };
+    await expect(createAccessToken(ctx, user, input)).rejects.toMatchObject({
       kind: "unauthenticated",
     });
     expect(await db.select().from(accessTokens).where(eq(accessTokens.userId, user.id))).toEqual(
@@ -103,7 +103,7 @@ describe("a token made by a stolen token", () => {
     expect(await eventsIn(user)).toEqual([]);
   });
 
-  it("is shown with its maker in lists, whoever asks", async () => {
+  it("is shown with its maker in the lists of each caller", async () => {
     const user = await make.userWithPassword();
     const line = await makeLine(user);
     const makers = [null, line[0].id, line[1].id];

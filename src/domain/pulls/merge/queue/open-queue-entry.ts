@@ -55,7 +55,7 @@ const unfit = (reason: Departure["reason"], detail = ""): UnfitEntry => ({
  * @param branch The base of the queue.
  * @param into The commit that it is merged into.
  */
-export async function openEntry(
+export async function openQueueEntry(
   ctx: Ctx,
   { entry, doer, number, pull: { repoId } }: QueuedPull,
   { branch, into, snapshot }: { branch: string; into: Node; snapshot: RepositorySnapshot },

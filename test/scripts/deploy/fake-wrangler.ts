@@ -1,6 +1,6 @@
 /**
- * A stand-in for wrangler: the commands of a deployment, on a file instead of an account of
- * Cloudflare. STAND_IN_ACCOUNT names the file.
+ * A fake of wrangler: the commands of a deployment, on a file instead of an account of
+ * Cloudflare. FAKE_WRANGLER_ACCOUNT names the file.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -16,7 +16,7 @@ export type Account = {
   deployed?: string | undefined;
 };
 
-const path = process.env["STAND_IN_ACCOUNT"] ?? "";
+const path = process.env["FAKE_WRANGLER_ACCOUNT"] ?? "";
 const account: Account = JSON.parse(readFileSync(path, "utf8"));
 const args = process.argv.slice(2);
 const command = args.join(" ");
