@@ -37,6 +37,8 @@ export interface ZipOptions {
   readonly isRead?: (path: string) => boolean;
   /** Maximum bytes of all contents together. */
   readonly unpackedBytesMax?: number;
+  /** Gets the path of each folder that has an entry of its own, which ends in a slash. */
+  readonly onFolder?: (path: string) => void;
 }
 
 const ENTRIES_MAX = 100_000;
@@ -79,6 +81,7 @@ export async function openZip(
     entriesMax = ENTRIES_MAX,
     isRead = () => true,
     unpackedBytesMax = Number.POSITIVE_INFINITY,
+    onFolder,
   }: ZipOptions = {},
 ): Promise<ZipFile[]> {
   // On first use, since it would be 4 % of the start-up.
@@ -98,7 +101,10 @@ export async function openZip(
       if (entry.symlink || entry.encrypted) {
         throw malformed("the archive has an entry that is a link or encrypted");
       }
-      if (entry.directory) continue;
+      if (entry.directory) {
+        onFolder?.(entry.filename);
+        continue;
+      }
       const isSelected = isRead(entry.filename);
       if (isSelected && ++readCount > READ_FILES_MAX) {
         throw tooLarge(`the archive has more than ${READ_FILES_MAX} files that are read`);

@@ -9,6 +9,7 @@ import {
   type PackageFileRequest,
   type PackageRequest,
 } from "../enter.ts";
+import { unauthenticated } from "../../lib/failure.ts";
 import type { RegistryContext } from "../env.ts";
 import { requireImageName } from "./names.ts";
 import { readRegistryCredential } from "./token.ts";
@@ -60,4 +61,14 @@ async function readNamed(
 export function requireImage({ pkg }: ImageRequest): PackageContext {
   if (!pkg) throw imageFailure("NAME_UNKNOWN", "the image does not exist");
   return pkg;
+}
+
+/**
+ * Sends a client that shows no credential to the token endpoint, where one without an account gets
+ * a token, too.
+ *
+ * @throws Failure `unauthenticated`
+ */
+export function requireCredential(c: RegistryContext): void {
+  if (!c.req.header("authorization")) throw unauthenticated("get a token first");
 }

@@ -3,11 +3,12 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { imageFailure } from "../../domain/packages/images/image-failure.ts";
 import { authenticate } from "../../entrance/authenticate.ts";
-import { notFound, unauthenticated } from "../../lib/failure.ts";
+import { Failure, notFound } from "../../lib/failure.ts";
 import { requestPath } from "../../lib/request-path.ts";
 import { incoming } from "../door.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
 import { getBlob, removeBlob } from "./blobs.ts";
+import { requireCredential } from "./enter-image.ts";
 import { getCatalog, getReferrers, getTags } from "./lists.ts";
 import { getManifest, putManifest, removeManifest } from "./manifests.ts";
 import { renderImageFailure } from "./render-image-failure.ts";
@@ -50,7 +51,7 @@ container.use("*", async (c, next) => {
 
 /** Answers that the registry is here, and that clients need a token: also for public images. */
 container.get("/", async (c) => {
-  if (!c.req.header("authorization")) throw unauthenticated("get a token first");
+  requireCredential(c);
   await authenticateCaller(c, "always");
   return c.body(null, 200);
 });
@@ -59,7 +60,10 @@ container.get("/token", async (c) =>
   c.json(await makeRegistryToken(await authenticateCaller(c, "by-setting"), c)),
 );
 
-container.get("/_catalog", getCatalog);
+container.get("/_catalog", (c) => {
+  requireCredential(c);
+  return getCatalog(c);
+});
 
 container.all("/:owner/*", (c) => {
   const [, , , ...segments] = requestPath(c.req.url).split("/");
@@ -69,15 +73,33 @@ container.all("/:owner/*", (c) => {
     if (isMatch === undefined) continue;
     const handle = handlers[c.req.method];
     if (!handle) throw imageFailure("UNSUPPORTED", "the registry has no such operation");
-    return handle(c, decodeSegment(image), decodeSegment(last));
+    return askingForCredential(c, handle(c, decodeSegment(image), decodeSegment(last)));
   }
   throw notFound("the registry has nothing at this path");
 });
 
+/**
+ * Challenges a client without a credential in place of finding nothing: some clients show one only
+ * where they are asked for it, and may then see the image.
+ */
+async function askingForCredential(
+  c: RegistryContext,
+  answering: Promise<Response>,
+): Promise<Response> {
+  try {
+    return await answering;
+  } catch (error) {
+    if (error instanceof Failure && error.kind === "not_found" && isOn(c)) requireCredential(c);
+    throw error;
+  }
+}
+
 container.onError(renderImageFailure);
 
+const isOn = (c: RegistryContext): boolean => c.var.base.config.packages.isOn;
+
 async function authenticateCaller(c: RegistryContext, anonymous: "always" | "by-setting") {
-  if (!c.var.base.config.packages.isOn) throw notFound();
+  if (!isOn(c)) throw notFound();
   const credential = await readRegistryCredential(c);
   const { ctx } = await authenticate(
     { ...incoming(c), ...(credential && { credential }) },

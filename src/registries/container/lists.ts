@@ -6,7 +6,7 @@ import { authenticate } from "../../entrance/authenticate.ts";
 import { notFound } from "../../lib/failure.ts";
 import { incoming } from "../door.ts";
 import type { RegistryContext } from "../env.ts";
-import { enterImage, requireImage } from "./enter-image.ts";
+import { enterImage, requireCredential, requireImage } from "./enter-image.ts";
 import { requireDigest } from "./names.ts";
 import { readRegistryCredential } from "./token.ts";
 
@@ -56,6 +56,7 @@ export async function getReferrers(
   subject: string,
 ): Promise<Response> {
   const { ctx, pkg, path } = await enterImage(c, image, "read");
+  if (!pkg) requireCredential(c);
   const digest = requireDigest(subject);
   const artifactType = c.req.query("artifactType");
   const after = c.req.query("last") ?? "";

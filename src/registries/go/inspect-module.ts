@@ -1,4 +1,4 @@
-import { malformed } from "../../lib/failure.ts";
+import { malformed, tooLarge } from "../../lib/failure.ts";
 import type { ArchiveSource } from "../../lib/archive-source.ts";
 import { pause } from "../../lib/time-slice.ts";
 import { openZip, type ZipFile } from "../../lib/zip.ts";
@@ -14,8 +14,11 @@ const GO_MOD_BYTES_MAX = 512 * 1024;
 /** Maximum bytes of a license, as the go command allows. */
 const LICENSE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Steps to check the path of a file, and to read a line of a go.mod. */
-const FILE_STEPS = 300;
+/** Maximum number of files and folders: each is held in memory for the comparison. */
+const PATHS_MAX = 200_000;
+
+/** Steps to check the path of a file or a folder, and to read a line of a go.mod. */
+const PATH_STEPS = 300;
 const LINE_STEPS = 50;
 
 /** A version of a module, as its archive names it. */
@@ -34,9 +37,11 @@ export interface GoModule {
  * @see golang.org/x/mod/zip, `CheckZip`.
  */
 export async function inspectModule(source: ArchiveSource): Promise<GoModule> {
+  const folders: string[] = [];
   const files = await openZip(source, {
     isRead: (path) => path.endsWith("/go.mod"),
     unpackedBytesMax: UNPACKED_BYTES_MAX,
+    onFolder: (folder) => folders.push(folder),
   });
   const [, path = "", version = ""] = /^([^@]+)@([^/@]+)\//.exec(files[0]?.path ?? "") ?? [];
   if (!isModulePath(path) || !isModuleVersion(path, version)) {
@@ -45,7 +50,8 @@ export async function inspectModule(source: ArchiveSource): Promise<GoModule> {
     );
   }
   const prefix = `${path}@${version}/`;
-  await requireModuleFiles(files, prefix);
+  await requireModulePaths([...folders, ...files.map((each) => each.path)], prefix);
+  requireModuleFiles(files, prefix);
   const file = files.find((each) => each.path === `${prefix}go.mod`);
   if (!file) return { path, version, goMod: `module ${path}\n` };
   if (version.endsWith("+incompatible")) {
@@ -58,20 +64,63 @@ export async function inspectModule(source: ArchiveSource): Promise<GoModule> {
   return { path, version, goMod };
 }
 
-async function requireModuleFiles(files: readonly ZipFile[], prefix: string): Promise<void> {
-  const seen = new Set<string>();
-  for (const { path, sizeBytes } of files) {
-    const pausing = pause(FILE_STEPS);
+/**
+ * Refuses paths with which the go command does not unpack an archive, in its words.
+ *
+ * @param paths Those of folders end in a slash.
+ */
+async function requireModulePaths(paths: readonly string[], prefix: string): Promise<void> {
+  const seen = new Map<string, string>();
+  for (const path of paths) {
+    const pausing = pause(PATH_STEPS);
     if (pausing) await pausing;
-    if (!path.startsWith(prefix)) throw malformed(`the archive has a file outside of ${prefix}`);
+    if (!path.startsWith(prefix)) {
+      throw malformed(`zip for ${prefix.slice(0, -1)} has unexpected file ${path}`);
+    }
     const inner = path.slice(prefix.length);
-    if (!isModuleFilePath(inner))
-      throw malformed("the archive has a file with a name that no module has");
-    // Some systems have one file for such names.
-    const folded = inner.toLowerCase();
-    if (seen.has(folded)) throw malformed("the archive has files whose names differ in case alone");
-    seen.add(folded);
-    if (/(?:^|\/)go\.mod$/.test(folded) && inner !== "go.mod") {
+    if (inner === "") continue;
+    const bare = inner.replace(/\/$/, "");
+    if (!isModuleFilePath(bare)) throw malformed(`malformed file path ${quoted(bare)}`);
+    const pausingParents = pause(noteModulePath(seen, bare, bare !== inner) * PATH_STEPS);
+    if (pausingParents) await pausingParents;
+    if (seen.size > PATHS_MAX) {
+      throw tooLarge(`the archive has more than ${PATHS_MAX} files and folders`);
+    }
+  }
+}
+
+/**
+ * Notes a path with the folders that it is in, unless some systems have one file for it and another
+ * one.
+ *
+ * @param seen The paths by their folded form; those of folders end in a slash.
+ * @returns How many paths were compared.
+ * @throws Failure `malformed`
+ */
+function noteModulePath(seen: Map<string, string>, path: string, isFolder: boolean): number {
+  const folded = path.toLowerCase();
+  const other = seen.get(folded);
+  const noted = isFolder ? `${path}/` : path;
+  if (other === undefined) {
+    seen.set(folded, noted);
+    const end = path.lastIndexOf("/");
+    return end === -1 ? 1 : 1 + noteModulePath(seen, path.slice(0, end), true);
+  }
+  const bare = other.replace(/\/$/, "");
+  if (bare !== path) {
+    throw malformed(`case-insensitive file name collision: ${quoted(bare)} and ${quoted(path)}`);
+  }
+  if (other !== noted) throw malformed(`entry ${quoted(path)} is both a file and a directory`);
+  if (!isFolder) throw malformed(`multiple entries for file ${quoted(path)}`);
+  return 1;
+}
+
+const quoted = (path: string): string => JSON.stringify(path);
+
+function requireModuleFiles(files: readonly ZipFile[], prefix: string): void {
+  for (const { path, sizeBytes } of files) {
+    const inner = path.slice(prefix.length);
+    if (inner !== "go.mod" && /(?:^|\/)go\.mod$/i.test(inner)) {
       throw malformed("the archive has a go.mod of another module");
     }
     if (inner === "LICENSE" && sizeBytes > LICENSE_BYTES_MAX) {

@@ -1,12 +1,11 @@
 import { and, desc, eq, sql } from "drizzle-orm";
-import rcompare from "semver/functions/rcompare.js";
 
 import type { Ctx } from "../../context.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { packages, packageVersions } from "../../db/schema/index.ts";
 import type { RegistryRequest } from "../enter-registry.ts";
 import type { ChartMetadata } from "./publish-chart.ts";
-import { chartFileName } from "./names.ts";
+import { chartFileName, compareChartVersions } from "./names.ts";
 
 /** A version of a chart, as indexes show it. */
 export type ChartEntry = Readonly<Record<string, unknown>> & {
@@ -38,7 +37,7 @@ export async function listCharts(
     else entries.set(row.name, [entry]);
   }
   for (const versions of entries.values()) {
-    versions.sort((a, b) => rcompare(a.version, b.version));
+    versions.sort((a, b) => compareChartVersions(a.version, b.version));
   }
   return Object.fromEntries(entries);
 }

@@ -1,4 +1,5 @@
 import parseSemver from "semver/functions/parse.js";
+import rcompare from "semver/functions/rcompare.js";
 
 import { malformed } from "../../lib/failure.ts";
 
@@ -14,12 +15,29 @@ export interface ChartKey {
 /** Whether a text may be the name of a chart, which is the folder into which it is unpacked. */
 const isChartName = (name: string): boolean => NAME.test(name);
 
+/** A version as Helm takes it, by its numbers and what follows them. */
+const VERSION = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?$/;
+
 /**
- * Whether a text is a version as Helm takes it: of Semantic Versioning, with or without `v` before
- * it.
+ * The version of Semantic Versioning for which Helm takes a text: one that may have `v` before it,
+ * fewer than three numbers, and zeros before a number.
+ *
+ * @returns Undefined if Helm takes it for none. Helm also takes numbers above 2^53.
+ * @see github.com/Masterminds/semver, `NewVersion`.
  */
-const isChartVersion = (version: string): boolean =>
-  version.length <= VERSION_LENGTH_MAX && !/\s/.test(version) && parseSemver(version) !== null;
+export function semanticVersionOf(version: string): string | undefined {
+  const [isMatch, major = "", minor = "", patch = "", rest = ""] = VERSION.exec(version) ?? [];
+  if (isMatch === undefined || version.length > VERSION_LENGTH_MAX) return undefined;
+  const numbers = [major, minor, patch].map((each) => each.replace(/^0+(?=\d)/, "") || "0");
+  const strict = `${numbers.join(".")}${rest}`;
+  return /\s/.test(rest) || parseSemver(strict) === null ? undefined : strict;
+}
+
+const isChartVersion = (version: string): boolean => semanticVersionOf(version) !== undefined;
+
+/** Compares versions of charts, the highest first. */
+export const compareChartVersions = (a: string, b: string): number =>
+  rcompare(semanticVersionOf(a) ?? a, semanticVersionOf(b) ?? b);
 
 /** @throws Failure `malformed` */
 export function requireChartKey({ name, version }: ChartKey): ChartKey {

@@ -21,6 +21,8 @@ const Text = z
   .transform((value) =>
     value === null || value === undefined ? undefined : String(value).toWellFormed(),
   );
+/** One that is required. */
+const RequiredText = z.union([z.string(), z.number()]).transform(String);
 const Texts = z
   .array(Text)
   .nullish()
@@ -50,8 +52,8 @@ const Dependency = z.object({
  */
 const Chart = z.object({
   apiVersion: z.enum(["v1", "v2"]),
-  name: z.string(),
-  version: z.string(),
+  name: RequiredText,
+  version: RequiredText,
   kubeVersion: Text,
   description: Text,
   type: Text,

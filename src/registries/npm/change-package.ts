@@ -10,7 +10,7 @@ import { malformed, notFound } from "../../lib/failure.ts";
 import { loadSummaries, type VersionSummary } from "./load-package.ts";
 import { LATEST, requireDistTag, versionKeyOf } from "./names.ts";
 import type { Document } from "./parse-publication.ts";
-import { asOutdated, requireRevision } from "./revision.ts";
+import { asOutdated, isRevision, requireRevision } from "./revision.ts";
 import { deleteOtherTags, deleteDistTag, setDistTags, TAGS_MAX } from "./tags.ts";
 
 /** Maximum length of the reason why a version should not be used. */
@@ -20,33 +20,64 @@ const DEPRECATION_LENGTH_MAX = 4096;
  * Changes a package by a document that a client has read and changed: the deprecation of its
  * versions, and its tags. Anything else of a version stays as it was published.
  *
- * A document without a version deletes none: clients delete its tarball next.
+ * A document in place of a revision deletes the versions that it leaves out: `npm unpublish` sends
+ * one, and its next request, for the tarball, may name another address. Other documents delete
+ * none.
  *
- * @param revision The revision that the client has read, where the address names it.
- * @throws Failure `malformed` for a version that does not exist; `conflict` if the package has
- *   changed since it was read.
+ * @param replaced The revision in whose place the document is put, where the address names it.
+ * @throws Failure `malformed` for a version that does not exist, a document without versions, or
+ *   one that leaves out versions in place of no revision of this registry; `conflict` if the
+ *   package has changed since it was read.
  */
 export async function changePackage(
   ctx: Ctx,
   pkg: PackageContext,
   document: Document,
-  revision: string | undefined = document["_rev"],
+  replaced?: string,
 ): Promise<void> {
+  requireServed(document);
   const { versions, tags } = await loadSummaries(ctx, pkg);
   const byKey = new Map(versions.map((each) => [each.versionKey, each]));
-  const deprecations = Object.entries(document.versions).flatMap(([version, { deprecated }]) => {
-    const known = requireKnown(byKey, version);
-    const reason = parseDeprecation(deprecated);
-    return reason === (known.deprecated ?? "") ? [] : [[known.versionKey, reason] as const];
+  const named = Object.entries(document.versions).map(
+    ([version, { deprecated }]) => [requireKnown(byKey, version), deprecated] as const,
+  );
+  const deprecations = named.flatMap(([{ versionKey, deprecated }, value]) => {
+    const reason = parseDeprecation(value);
+    return reason === (deprecated ?? "") ? [] : [[versionKey, reason] as const];
   });
+  const kept = new Map(
+    replaced === undefined ? byKey : named.map(([each]) => [each.versionKey, each]),
+  );
+  const leftOut = [...byKey.keys()].filter((each) => !kept.has(each));
+  if (leftOut.length > 0 && !isRevision(replaced ?? "")) {
+    throw malformed("a document that leaves out versions needs the revision that was read");
+  }
   const requestedTags = document["dist-tags"];
-  await runChange(ctx, pkg, revision, [
+  await runChange(ctx, pkg, replaced ?? document["_rev"], [
+    ...(leftOut.length > 0 ? deletionOf(ctx, pkg, leftOut) : []),
     ...(deprecations.length > 0 ? [setDeprecations(ctx, pkg, deprecations)] : []),
     ...(requestedTags
-      ? replaceTags(ctx, pkg, keysOf(byKey, requestedTags), keysOf(byKey, tags))
+      ? replaceTags(ctx, pkg, keysOf(kept, requestedTags), keysOf(byKey, tags))
       : []),
   ]);
 }
+
+/** The statements that delete versions, with an event for each. */
+const deletionOf = (
+  ctx: Ctx,
+  pkg: PackageContext,
+  versionKeys: readonly string[],
+): BatchItem<"sqlite">[] =>
+  Object.values(
+    deleteVersions(
+      ctx,
+      pkg,
+      sql`${packageVersions.versionKey} in (
+        select value
+        from json_each(${JSON.stringify(versionKeys)})
+      )`,
+    ),
+  );
 
 /**
  * Sets tags. @param isWhole Whether the package keeps no others. @throws Failure `malformed`,
@@ -105,6 +136,14 @@ export async function unpublish(
   } catch (error) {
     throw asOutdated(error);
   }
+}
+
+/** Refuses a change that would be answered with success and change nothing. */
+function requireServed({ versions, users }: Document): void {
+  if (Object.keys(versions).length === 0) {
+    throw malformed("a document has versions: delete the package to delete all of them");
+  }
+  if (Object.keys(users ?? {}).length > 0) throw malformed("packages have no stars here");
 }
 
 function requireKnown(byKey: ReadonlyMap<string, VersionSummary>, version: string): VersionSummary {

@@ -128,6 +128,12 @@ for (const path of TAGS_OF) {
   });
 }
 
+// Clients ask for advisories here. An empty answer would read as "0 vulnerabilities".
+npm.post("/-/npm/v1/security/*", async (c) => {
+  await enterOwner(c, { mode: "read" });
+  throw notFound("this registry has no advisories: use --registry with one that has");
+});
+
 // Other paths below `/-/`: clients request some of them, and go on without.
 npm.all("/-/*", async (c) => {
   await enterOwner(c, { mode: "read" });

@@ -18,6 +18,8 @@ const Document = z.object({
   _rev: z.string().optional(),
   "dist-tags": z.record(z.string(), z.string()).optional(),
   versions: z.record(z.string(), z.looseObject({ name: z.string(), version: z.string() })),
+  /** The stars of the package. */
+  users: z.record(z.string(), z.unknown()).nullish(),
   readme: z.string().nullish(),
   readmeFilename: z.string().nullish(),
   _attachments: z

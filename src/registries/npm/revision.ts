@@ -11,7 +11,8 @@ import { conflict } from "../../lib/failure.ts";
 export const formatRevision = ({ revision, id }: Package): string =>
   `${revision}-${id.toString(16).padStart(16, "0")}`;
 
-const OURS = /^\d+-[0-9a-f]{16}$/;
+/** Whether a text has the form of revisions of this registry. */
+export const isRevision = (given: string): boolean => /^\d+-[0-9a-f]{16}$/.test(given);
 
 /**
  * The statement that a batch begins with if it follows from a document that the client has read: it
@@ -20,11 +21,11 @@ const OURS = /^\d+-[0-9a-f]{16}$/;
  */
 export function requireRevision({ db }: Ctx, { id, name, ...row }: Package, given = "") {
   const current = formatRevision({ id, name, ...row });
-  if (OURS.test(given) && given !== current) throw outdated();
+  if (isRevision(given) && given !== current) throw outdated();
   const isCurrent = sql`${packages.revision} = ${row.revision}`;
   return db
     .update(packages)
-    .set({ name: OURS.test(given) ? onlyWhile(isCurrent, name) : name })
+    .set({ name: isRevision(given) ? onlyWhile(isCurrent, name) : name })
     .where(eq(packages.id, id));
 }
 

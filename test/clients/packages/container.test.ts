@@ -242,6 +242,43 @@ describe.skipIf(!hasOras)("oras", () => {
   });
 });
 
+describe.skipIf(!hasOras)("oras of a private owner", () => {
+  // Unlike others, it asks without its credential first.
+  it("lists, discovers and pulls with a credential, and sees nothing without", async () => {
+    const secret = await makeUser();
+    await callApi(admin, "PATCH", `/admin/users/${secret.name}`, {
+      login_name: secret.name,
+      source_id: 0,
+      visibility: "private",
+    });
+    const home = makeHome({ ...secret, password: await makeToken(secret, "write:package") });
+    const image = `${secret.name}/${freshName("hidden")}`;
+    const name = `${HOST}/${image}:1`;
+    writeFileSync(join(home.directory, "report.txt"), "a report");
+    const run = (...args: string[]) =>
+      runCommand(home.directory, [oras, ...args, "--plain-http"], home.env);
+    await run("push", name, "report.txt:text/plain", "--artifact-type", "application/x-report");
+    await run("attach", name, "report.txt:text/plain", "--artifact-type", "application/x-sbom");
+    expect(await run("repo", "ls", HOST)).toContain(image);
+    expect(await run("repo", "ls", `${HOST}/${secret.name}`)).toContain(image.split("/")[1]);
+    expect(await run("repo", "tags", `${HOST}/${image}`)).toContain("1");
+    expect(await run("discover", name)).toContain("application/x-sbom");
+    await run("pull", name, "-o", "pulled");
+
+    const nobody = makeHome();
+    const tryAs = (...args: string[]) =>
+      tryCommand(nobody.directory, [oras, ...args, "--plain-http"], nobody.env);
+    const all = await tryAs("repo", "ls", HOST);
+    expect([all.code, all.output.includes(image)]).toEqual([0, false]);
+    for (const args of [
+      ["repo", "tags", `${HOST}/${image}`],
+      ["pull", name],
+    ]) {
+      expect((await tryAs(...args)).code).not.toBe(0);
+    }
+  });
+});
+
 describe.skipIf(!hasHelm)("Helm", () => {
   it("pushes a chart and pulls it", async () => {
     const home = makeHome(token);

@@ -72,6 +72,26 @@ describe.skipIf(!hasHelm)("helm", { timeout: 120_000 }, () => {
     expect((await search()).map(({ version }) => version)).toEqual(["1.0.0"]);
   });
 
+  it("pulls versions that Helm completes", async () => {
+    const home = makeDirectory();
+    const versions = ["2.0", "1", "01.2.3", "v3"];
+    for (const version of versions) {
+      expect(await publish(await packageChart(home, "short", version))).toBe(201);
+    }
+    await runProgram(HELM, ["repo", "add", "acme", repositoryOf(owner)], { directory: home });
+    const list = ["search", "repo", "acme/short", "--versions", "-o", "json"];
+    const found = JSON.parse((await helm(home, ...list)).stdout) as { version: string }[];
+    expect(found.map(({ version }) => version)).toEqual(["v3", "2.0", "01.2.3", "1"]);
+    for (const version of versions) {
+      const pull = ["pull", "acme/short", "--version", version, "-d", `pulled-${version}`];
+      await runProgram("mkdir", [`pulled-${version}`], { directory: home });
+      expect(await helm(home, ...pull)).toMatchObject({ code: 0 });
+    }
+    expect((await helm(home, "template", "x", "acme/short", "--version", "^2")).stdout).toContain(
+      "helm.sh/chart: short-2.0",
+    );
+  });
+
   it("resolves a dependency from the repository", async () => {
     const home = makeDirectory();
     expect(await publish(await packageChart(home, "base", "0.2.0"))).toBe(201);

@@ -24,10 +24,11 @@ class Work {
   readonly home = makeDirectory();
   readonly registry: string;
 
-  constructor(owner: Pick<Caller, "name">, token?: string) {
+  /** @param scope For which the registry is set, with a colon; "" for all packages. */
+  constructor(owner: Pick<Caller, "name">, token?: string, scope = "") {
     this.registry = registryOf(owner);
     const lines = [
-      `registry=${this.registry}`,
+      `${scope}registry=${this.registry}`,
       ...(token === undefined ? [] : [`${this.registry.replace("http:", "")}:_authToken=${token}`]),
       "update-notifier=false",
       "fund=false",
@@ -162,6 +163,27 @@ describe("npm", { timeout: 120_000 }, () => {
     expect((await run("view", "@acme/gone")).output).toContain("E404");
   });
 
+  // With a registry for the scope alone, npm requests the tarball to delete at another address, and
+  // takes its 404 for success.
+  it("unpublishes a version where the registry is set for the scope", async () => {
+    const scoped = new Work(owner, token, "@scoped:");
+    for (const version of ["1.0.0", "1.1.0", "2.0.0"]) {
+      expect(await scoped.publish("@scoped/gone", version)).toMatchObject({ code: 0 });
+    }
+    const run = (...args: string[]) => scoped.run(scoped.home, ...args);
+    const versions = async () =>
+      JSON.parse((await run("view", "@scoped/gone", "versions", "--json")).stdout);
+    expect(await run("dist-tag", "add", "@scoped/gone@2.0.0", "next")).toMatchObject({ code: 0 });
+    expect(await run("unpublish", "@scoped/gone@2.0.0")).toMatchObject({ code: 0 });
+    expect(await versions()).toEqual(["1.0.0", "1.1.0"]);
+    expect((await run("dist-tag", "ls", "@scoped/gone")).stdout).toBe("latest: 1.1.0\n");
+    expect(await run("unpublish", "@scoped/gone@1.0.0")).toMatchObject({ code: 0 });
+    expect(await scoped.publish("@scoped/gone", "2.0.0")).toMatchObject({ code: 0 });
+    expect(await versions()).toEqual(["1.1.0", "2.0.0"]);
+    expect(await run("unpublish", "@scoped/gone", "--force")).toMatchObject({ code: 0 });
+    expect((await run("view", "@scoped/gone")).output).toContain("E404");
+  });
+
   it("is refused without a right, and says why", async () => {
     await work.publish("mine", "1.0.0");
     const stranger = await makeUser();
@@ -228,6 +250,7 @@ describe("npm", { timeout: 120_000 }, () => {
     const audit = await work.run(app, "audit");
     expect(audit.code).not.toBe(0);
     expect(audit.output).not.toContain("found 0 vulnerabilities");
+    expect(audit.output).toContain("this registry has no advisories");
   });
 
   it("does what the document says", async () => {
@@ -282,6 +305,29 @@ describe.skipIf(!hasOthers)("other clients", { timeout: 120_000 }, () => {
     expect(await work.readInstalled(into, "by-yarn-one")).toBe("by-yarn-one 1.0.0\n");
     const again = await work.node(folder, YARN_1, "publish", "--new-version", "1.0.0", ...flags);
     expect(again.code).toBe(1);
+  });
+
+  it("Yarn publishes and installs with the settings of the document", async () => {
+    const [, settings = ""] =
+      /```yaml\n([^]*?)```/.exec(readFileSync("docs/packages/npm.md", "utf8")) ?? [];
+    const text = [
+      settings
+        .replaceAll(/https:[^"]*/g, work.registry.replace(/\/$/, ""))
+        .replace('"…"', JSON.stringify(token)),
+      "nodeLinker: node-modules",
+      "",
+    ].join("\n");
+    const folder = work.makeFolder("@acme/documented", "1.0.0");
+    const into = app("app-documented", "@acme/documented");
+    for (const each of [folder, into]) {
+      writeFileSync(join(each, ".yarnrc.yml"), text);
+      writeFileSync(join(each, "yarn.lock"), "");
+    }
+    expect(await work.node(folder, YARN, "install")).toMatchObject({ code: 0 });
+    expect(await work.node(folder, YARN, "npm", "publish")).toMatchObject({ code: 0 });
+    const installed = await work.node(into, YARN, "install");
+    expect([installed.code, installed.output]).toEqual([0, expect.any(String)]);
+    expect(await work.readInstalled(into, "@acme/documented")).toBe("@acme/documented 1.0.0\n");
   });
 
   it("Yarn publishes, tags and installs", async () => {

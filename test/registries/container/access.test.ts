@@ -194,7 +194,7 @@ describe("an image of a private owner", () => {
       const found: string[] = [];
       let path: string | undefined = `/v2/_catalog?n=2&last=${name}/x`;
       for (; path && found.length < 10;) {
-        const answer: Answer = await visit("GET", path, { headers });
+        const answer: Answer = await visitSealing("GET", path, { headers });
         expect(answer.status).toBe(200);
         found.push(...answer.body.repositories);
         path = /^<([^>]*)>; rel="next"$/.exec(answer.headers.get("Link") ?? "")?.[1];
@@ -202,7 +202,10 @@ describe("an image of a private owner", () => {
       return found.filter((image) => image.startsWith(name));
     };
     const of = (user: TestUser) => [`${user.name}/web/app`, `${user.name}/zoo`];
-    expect(await list({})).toEqual(of(open));
+    const challenged = await visit("GET", "/v2/_catalog");
+    expect([challenged.status, codeOf(challenged)]).toEqual([401, "UNAUTHORIZED"]);
+    const anonymous = await getToken({});
+    expect(await list(bearer(anonymous.body.token))).toEqual(of(open));
     expect(await list({ Authorization: `token ${other.token}` })).toEqual([
       ...of(open),
       ...of(limited),
@@ -214,6 +217,40 @@ describe("an image of a private owner", () => {
     ]);
     const bound = await make.token(secret, { packages: [`${secret.name}/container/zoo`] });
     expect(await list({ Authorization: `token ${bound}` })).toEqual([`${secret.name}/zoo`]);
+  });
+
+  // ORAS sends its credential only when it is asked for it.
+  it("is asked a credential for, as one that does not exist, and nobody's token shows neither", async () => {
+    const name = freshName("hidden");
+    const repo = await make.repo(owner, { visibility: "private", isPrivate: true });
+    const image = new TestImage(owner, name, owner);
+    const manifest = await image.push("v1");
+    await db
+      .update(packages)
+      .set({ repoId: repo.id })
+      .where(and(eq(packages.ownerId, owner.id), eq(packages.name, name)));
+    const nobody = bearer((await getToken({})).body.token);
+    const absent = freshName("absent");
+    for (const path of [
+      "manifests/v1",
+      `manifests/${digestOf(manifest)}`,
+      `blobs/${digestOf("layer")}`,
+      "tags/list",
+      `referrers/${digestOf(manifest)}`,
+    ]) {
+      for (const headers of [{}, nobody]) {
+        const [hidden, none] = await Promise.all(
+          [name, absent].map((each) =>
+            visitSealing("GET", `/v2/${owner.name}/${each}/${path}`, { headers }),
+          ),
+        );
+        const status =
+          "Authorization" in headers ? (path.startsWith("referrers") ? 200 : 404) : 401;
+        expect([path, hidden?.status]).toEqual([path, status]);
+        expect(hidden?.body).toEqual(none?.body);
+        expect(hidden?.headers.get("WWW-Authenticate")).toBe(none?.headers.get("WWW-Authenticate"));
+      }
+    }
   });
 
   it("is where its repository is seen, if it is linked to one", async () => {

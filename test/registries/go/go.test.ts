@@ -180,6 +180,48 @@ describe("an upload", () => {
     await expect.poll(() => looseBlobsSince(looseBefore)).toEqual([]);
   });
 
+  // What `go get` prints about such archives.
+  it.each<[string, string, string]>([
+    [
+      "a folder above the module's",
+      "example.com/",
+      `zip for ${path}@v1.0.0 has unexpected file example.com/`,
+    ],
+    ["a folder beside it", "other/", `zip for ${path}@v1.0.0 has unexpected file other/`],
+    [
+      "a folder of another case",
+      `${prefix}Sub/`,
+      'case-insensitive file name collision: "Sub" and "sub"',
+    ],
+    [
+      "folders of another case",
+      `${prefix}SUB/y.go`,
+      'case-insensitive file name collision: "sub" and "SUB"',
+    ],
+    ["a folder with a name that none has", `${prefix}a:b/`, 'malformed file path "a:b"'],
+    [
+      "a folder that is a file",
+      `${prefix}main.go/`,
+      'entry "main.go" is both a file and a directory',
+    ],
+    ["a file in a file", `${prefix}main.go/x.go`, 'entry "main.go" is both a file and a directory'],
+    ["a file that is a folder", `${prefix}sub`, 'entry "sub" is both a file and a directory'],
+  ])("with %s is refused in go's words", async (_, entry, message) => {
+    const entries = [{ path: `${prefix}sub/x.go` }, { path: entry }];
+    const answer = await upload(makeModule(path, "v1.0.0", { entries }));
+    expect([answer.status, answer.body.trim()]).toEqual([400, message]);
+    expect(await isThere(path)).toBe(false);
+  });
+
+  it("with folders of the module is taken, as go takes it", async () => {
+    const module = fresh();
+    const root = `${module}@v1.0.0/`;
+    const entries = [root, `${root}sub/`, `${root}empty/`, `${root}sub/x.go`].map((each) => ({
+      path: each,
+    }));
+    expect((await upload(makeModule(module, "v1.0.0", { entries }))).status).toBe(201);
+  });
+
   it("with a large go.mod is refused", async () => {
     const goMod = `module ${path}\n${"// x\n".repeat(200_000)}`;
     expect((await upload(makeModule(path, "v1.0.0", { goMod }))).status).toBe(413);

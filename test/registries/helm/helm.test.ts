@@ -302,6 +302,47 @@ describe("charts", () => {
     }
   });
 
+  // `helm package` makes them: Helm completes a version and takes zeros before a number.
+  it("have versions of fewer numbers, and with zeros before one", async () => {
+    const user = await make.user();
+    const versions = ["01.2.3", "2.0", "v3", "1", "1.10", "1.9-rc.1", "2.0.0+b"];
+    for (const version of versions) {
+      expect([version, (await push("short", `"${version}"`, user)).status]).toEqual([version, 201]);
+    }
+    const { entries } = await readIndex(user);
+    expect(entries.short.map(({ version }: { version: string }) => version)).toEqual([
+      "v3",
+      "2.0.0+b",
+      "2.0",
+      "1.10",
+      "1.9-rc.1",
+      "01.2.3",
+      "1",
+    ]);
+    for (const version of versions) {
+      const file = `short-${encodeURIComponent(version)}.tgz`;
+      expect((await visit("GET", at(file, user))).status).toBe(200);
+      const path = at(`api/charts/short/${encodeURIComponent(version)}`, user);
+      expect((await visit("DELETE", path, { as: user })).status).toBe(200);
+    }
+    expect((await readIndex(user)).entries).toEqual({});
+  });
+
+  it.each(["1.2.3.4", "1.", ".1", "V1.0.0", "1.2.3-01", "1.2.3-", "1.2+", " 1", "1 ", "-1", "v"])(
+    "have no version %j, which Helm refuses",
+    async (version) => {
+      const user = await make.user();
+      expect((await push("wrong", `"${version}"`, user)).status).toBe(400);
+      expect((await readIndex(user)).entries).toEqual({});
+    },
+  );
+
+  it("have the text of a number for a version, as Helm reads it", async () => {
+    const user = await make.user();
+    await push("number", "1.10", user);
+    expect((await readIndex(user)).entries.number).toMatchObject([{ version: "1.1" }]);
+  });
+
   it("are deleted version by version, by those who may publish", async () => {
     const name = freshName("chart");
     await push(name, "1.0.0");

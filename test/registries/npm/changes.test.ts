@@ -196,6 +196,13 @@ describe("unpublishing", () => {
     return row?.id ?? 0;
   };
 
+  /** What was announced of deleted versions. */
+  const deletionsOf = async (name: string) => {
+    const recorded = await db.select().from(events).where(eq(events.type, "package.deleted"));
+    return recorded.map(({ payload }) => payload).filter((payload) => payload["name"] === name);
+  };
+
+  // The tarball that npm requests next may name another address: then nothing else would be asked.
   it("takes one version as npm does: the document without it, then its tarball", async () => {
     const name = await makePackage();
     const document = await read(name);
@@ -204,17 +211,68 @@ describe("unpublishing", () => {
     expect(await send("PUT", `${name}/-rev/${document["_rev"]}`, document)).toMatchObject({
       status: 200,
     });
-    const { _rev } = await read(name);
-    const tarball = `${name}/-/2.0.0/${name}-2.0.0.tgz`;
-    expect(await send("DELETE", `${tarball}/-rev/${document["_rev"]}`)).toMatchObject({
-      status: 409,
-    });
-    expect(await send("DELETE", `${tarball}/-rev/${_rev}`)).toMatchObject({ status: 200 });
     const after = await read(name);
     expect(Object.keys(after.versions)).toEqual(["1.0.0", "1.1.0"]);
     expect(after["dist-tags"]).toEqual({ latest: "1.1.0" });
+    const tarball = `${name}/-/2.0.0/${name}-2.0.0.tgz`;
     expect(await visit("GET", at(tarball))).toMatchObject({ status: 404 });
+    expect(await send("DELETE", `${tarball}/-rev/${after["_rev"]}`)).toMatchObject({ status: 404 });
+    expect(await deletionsOf(name)).toMatchObject([{ version: "2.0.0" }]);
     expect(await publish(owner, name, "2.0.0")).toMatchObject({ status: 201 });
+  });
+
+  it("takes several versions with their tags, and deprecates another, by one document", async () => {
+    const name = await makePackage();
+    await send("PUT", `-/package/${name}/dist-tags/old`, "1.0.0");
+    const { "dist-tags": _, ...document } = await read(name);
+    delete document.versions["1.0.0"];
+    delete document.versions["2.0.0"];
+    document.versions["1.1.0"].deprecated = "the last one";
+    expect(await send("PUT", `${name}/-rev/${document["_rev"]}`, document)).toMatchObject({
+      status: 200,
+    });
+    const after = await read(name);
+    expect(Object.keys(after.versions)).toEqual(["1.1.0"]);
+    expect(after["dist-tags"]).toEqual({ latest: "1.1.0" });
+    expect(after.versions["1.1.0"].deprecated).toBe("the last one");
+    expect((await deletionsOf(name)).map(({ version }) => version)).toEqual(["1.0.0", "2.0.0"]);
+  });
+
+  it("by a document is refused where that could delete what its sender has not seen", async () => {
+    const name = await makePackage();
+    const document = await read(name);
+    const { ["2.0.0"]: _, ...versions } = document.versions;
+    const tags = { latest: "1.1.0" };
+    const current: string = document["_rev"];
+    for (const [revision, changes, status] of [
+      // The revision of another registry, or of none.
+      ["undefined", { versions, "dist-tags": tags }, 400],
+      ["5-abc", { versions, "dist-tags": tags }, 400],
+      [current.replace(/^\d+/, "1"), { versions, "dist-tags": tags }, 409],
+      // A tag of what the document leaves out, no versions at all, and stars.
+      [current, { versions, "dist-tags": { latest: "2.0.0" } }, 400],
+      [current, { versions: {}, "dist-tags": {} }, 400],
+      [current, { versions: undefined, maintainers: [{ name: "x" }] }, 400],
+      [current, { users: { [owner.name]: true } }, 400],
+    ] as const) {
+      const answer = await send("PUT", `${name}/-rev/${revision}`, { ...document, ...changes });
+      expect([revision, changes, answer.status]).toEqual([revision, changes, status]);
+    }
+    expect(await read(name)).toEqual(document);
+    expect(await deletionsOf(name)).toEqual([]);
+  });
+
+  it("takes no version by a document that is put in place of no revision", async () => {
+    const name = await makePackage();
+    const { _rev, ...document } = await read(name);
+    delete document.versions["2.0.0"];
+    delete document["dist-tags"];
+    document.versions["1.0.0"].deprecated = "use 2";
+    expect(await send("PUT", name, document)).toMatchObject({ status: 201 });
+    expect(await send("PUT", name, { ...document, versions: {} })).toMatchObject({ status: 400 });
+    const after = await read(name);
+    expect(Object.keys(after.versions)).toHaveLength(3);
+    expect(after.versions["1.0.0"].deprecated).toBe("use 2");
   });
 
   it("takes one version by its tarball alone, without a revision of ours", async () => {
@@ -223,8 +281,7 @@ describe("unpublishing", () => {
       status: 200,
     });
     expect((await read(name))["dist-tags"]).toEqual({ latest: "1.1.0" });
-    const recorded = await db.select().from(events).where(eq(events.type, "package.deleted"));
-    expect(recorded.filter(({ payload }) => payload["name"] === name)).toHaveLength(1);
+    expect(await deletionsOf(name)).toMatchObject([{ version: "2.0.0" }]);
   });
 
   it("takes the whole package, unless it has changed since it was read", async () => {
