@@ -161,15 +161,23 @@ const MODES: readonly Omit<Fault, "at">[] = [
 /** No call fails. */
 const NONE: Fault = { at: Number.POSITIVE_INFINITY, isDone: false, isDeath: false };
 
-/** How many faults a usual run takes of a story. */
+/** How many faults a usual run takes of a story, besides that of its first call. */
 const FAULTS = 2;
 
-/** Faults of a sample of the calls, each in another way than the one before. */
+/**
+ * Faults of the first call, which has no effect, so that nothing is stored, and of a sample of the
+ * others, each in another way than the one before.
+ */
 function faultsOf(count: number): Fault[] {
   const key = expect.getState().currentTestName ?? "";
-  const calls = sampleOf([...Array.from({ length: count }).keys()], FAULTS, key);
+  const others = Array.from({ length: count - 1 }, (_, at) => at + 1);
   const [way = 0] = sampleOf([...MODES.keys()], 1, `${key}: way`);
-  return calls.map((at, turn) => Object.assign({ at }, MODES[(way + turn) % MODES.length] ?? NONE));
+  return [
+    Object.assign({ at: 0 }, MODES[0] ?? NONE),
+    ...sampleOf(others, FAULTS, key).map((at, turn) =>
+      Object.assign({ at }, MODES[(way + turn) % MODES.length] ?? NONE),
+    ),
+  ];
 }
 
 /**

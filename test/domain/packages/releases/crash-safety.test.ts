@@ -10,6 +10,7 @@ import { failCalls, failing, serveFailing } from "../../../support/faults.ts";
 import { make } from "../../../support/make.ts";
 import { makeCommit, refsOf, storePush } from "../../../support/push.ts";
 import { makeRelease } from "../../../support/releases.ts";
+import { TAKES_ALL } from "../../../support/sample.ts";
 import { systemCtx } from "../../../support/system.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -56,11 +57,10 @@ describe("a release", { timeout: 240_000 }, () => {
       return faults;
     });
     expect(calls).toBeGreaterThan(4);
-    expect([...outcomes].toSorted((a, b) => a.localeCompare(b))).toEqual([
-      "0 false",
-      "0 true",
-      "1 true",
-    ]);
+    // Only some faults leave a tag without a release.
+    if (TAKES_ALL) expect(outcomes).toContain("0 true");
+    outcomes.delete("0 true");
+    expect(outcomes).toEqual(new Set(["0 false", "1 true"]));
   });
 
   it("gets a file whole or none, whichever call fails", async () => {
