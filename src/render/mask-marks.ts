@@ -4,11 +4,11 @@ const LINK_TEXT = /(?<!!)\[[^[\]]*\](?=\([^()\s]*(?:\)|\s))/g;
 const MARK = /\n|\*{1,3}|_{1,3}|~{1,3}/g;
 
 /**
- * Replaces tags, marks of emphasis and the texts of links in a Markdown text by line breaks, so that
- * what is left keeps its position: they separate words as the elements of the document do.
+ * Replaces tags, marks of emphasis and the texts of links in a Markdown text by line breaks, so
+ * that what is left keeps its position: they separate words as the elements of the document do.
  *
- * An approximation of Markdown in linear time: emphasis ends in its line, with the run of marks with
- * which it starts.
+ * An approximation of Markdown in linear time: emphasis ends in its line, with the run of marks
+ * with which it starts.
  *
  * @param text A text without code.
  */

@@ -86,7 +86,7 @@ export function findReferences(
     const short = readIssue(word);
     const found = short ?? readUrl(whole, rootUrls);
     if (found) {
-      const { repo, number, length } = found;
+      const { repo, number } = found;
       const hasKeyword = short !== undefined || (!isMarkdown && word.startsWith("http"));
       const action = hasKeyword ? readAction(searched, start, found) : "none";
       const key = [repo?.owner, repo?.name, number, action].join("/");

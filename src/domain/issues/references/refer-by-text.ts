@@ -4,13 +4,7 @@ import { callerArgument, type CallerArgument, toCallerSql } from "../../../auth/
 import type { Ctx } from "../../../context.ts";
 import { anyOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
-import {
-  events,
-  issues,
-  repositories,
-  timelineEntries,
-  type Issue,
-} from "../../../db/schema/index.ts";
+import { events, issues, repositories, timelineEntries } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
 import { isIssueVisible } from "../issue/find-issue.ts";
