@@ -12,7 +12,7 @@ import { ReachableObjects } from "../git/walk/reachable-objects.ts";
 import { ReachableCommits } from "../git/walk/reachable-commits.ts";
 import { cutByDepth, cutByRange, cutRelative, type ShallowCut } from "../git/walk/shallow.ts";
 import type { AdvertisedRef } from "../git/wire/advertisement.ts";
-import type { FetchRequest } from "../git/wire/fetch-request.ts";
+import { DEPTH_INFINITE, type FetchRequest } from "../git/wire/fetch-request.ts";
 import type { ShallowUpdate } from "../git/wire/fetch-response.ts";
 import { FRAME_PAYLOAD_MAX, FRAME_SPACING } from "../git/wire/side-band.ts";
 import type { OpenRepository } from "../storage/open-repository.ts";
@@ -98,7 +98,7 @@ export class FetchSession {
     this.wantOids = [...request.wantOids, ...this.wantedRefs.map(({ oid }) => oid)];
     this.tips = this.wantOids.map((oid) => this.nodeOf(oid)).filter((node) => node !== NO_NODE);
     this.cut = this.findCut();
-    this.commonOids = this.findCommon();
+    this.commonOids = this.findReached(request.haveOids);
   }
 
   /**
@@ -184,14 +184,16 @@ export class FetchSession {
   }
 
   /**
+   * The client's commits that a ref of this repository reaches, in the client's order.
+   *
    * SECURITY: an object that no ref reaches counts as unknown, or an acknowledgment would reveal
    * that it is stored, and deltas could be based on it.
    */
-  private findCommon(): Oid[] {
+  private findReached(oids: readonly Oid[]): Oid[] {
     const { graph } = this.repository;
     const tips = listTips(this.view);
     let commits: ReachableCommits | undefined;
-    return this.request.haveOids.filter((oid) => {
+    return oids.filter((oid) => {
       if (tips.has(oid)) return true;
       commits ??= new ReachableCommits(
         graph,
@@ -213,7 +215,12 @@ export class FetchSession {
     const { graph } = this.repository;
     if (!deepen) return undefined;
     if (deepen.depth !== undefined) {
-      if (!deepen.isRelative) return cutByDepth(graph, this.tips, deepen.depth);
+      if (!deepen.isRelative) {
+        const isUnlimited = deepen.depth >= DEPTH_INFINITE;
+        // As in git, this removes the whole boundary of the client, wanted or not.
+        const more = isUnlimited ? this.findReached(shallowOids).map((oid) => graph.find(oid)) : [];
+        return cutByDepth(graph, [...this.tips, ...more], deepen.depth);
+      }
       const boundary = new Set(shallowOids.map((oid) => graph.find(oid)));
       boundary.delete(NO_NODE);
       return cutRelative(graph, this.tips, boundary, deepen.depth);

@@ -16,6 +16,7 @@ import {
   formatAcks,
   formatFetchResponse,
   formatShallowUpdate,
+  type ShallowUpdate,
 } from "../git/wire/fetch-response.ts";
 import { formatLsRefsResponse, parseLsRefsArgs } from "../git/wire/ls-refs.ts";
 import { formatObjectInfo, parseObjectInfoArgs } from "../git/wire/object-info.ts";
@@ -180,12 +181,17 @@ async function openSession(
 
 /** The `fetch` command of version 2. */
 async function serveFetch(context: UploadPackContext, request: FetchRequest): Promise<Response> {
+  const { wantOids, wantRefs, haveOids, isDone, waitsForDone } = request;
+  const wantsNothing = wantOids.length === 0 && wantRefs.length === 0;
+  if (wantsNothing && !waitsForDone) return gitAnswer(RESULT, EMPTY);
   const session = await openSession(context, request);
-  const isReady = !request.isDone && !request.waitsForDone && (await session.isReady());
-  const hasPack = request.isDone || isReady;
-  const shallow = session.shallowUpdate();
+  // As in git, a request without haves needs no `done`.
+  const negotiates = !isDone && haveOids.length > 0;
+  const isReady = negotiates && !waitsForDone && (await session.isReady());
+  const hasPack = !negotiates || isReady;
+  const shallow = session.shallowUpdate() ?? boundaryOf(request);
   const message = formatFetchResponse({
-    ...(!request.isDone && { acknowledgments: { commonOids: session.commonOids, isReady } }),
+    ...(negotiates && { acknowledgments: { commonOids: session.commonOids, isReady } }),
     ...(shallow && { shallow }),
     wantedRefs: session.wantedRefs,
     hasPack,
@@ -193,6 +199,11 @@ async function serveFetch(context: UploadPackContext, request: FetchRequest): Pr
   const front = request.isSidebandAll ? frameMessage(message) : message;
   if (!hasPack) return gitAnswer(RESULT, front);
   return answerWithPack(context, session, front, request.wantsProgress, FRAME_PAYLOAD_MAX);
+}
+
+/** In version 2 a client that names its boundary is answered that it stays as it is. */
+function boundaryOf({ shallowOids }: FetchRequest): ShallowUpdate | undefined {
+  return shallowOids.length > 0 ? { shallowOids: [], unshallowOids: [] } : undefined;
 }
 
 /** A negotiation round of version 0 or 1, with the wants and the haves sent so far. */

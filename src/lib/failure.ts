@@ -23,7 +23,7 @@ export class Failure extends Error {
   readonly kind: FailureKind;
   /** Further fields of the API's error response. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** When the caller may try again, in seconds from now; with `too_many` only. */
+  /** When the caller may try again, in seconds from now. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(

@@ -1,15 +1,34 @@
+const BLOCK_TAGS =
+  "address|article|aside|base|basefont|blockquote|body|caption|center|col|colgroup|dd|details|dialog|dir|div|dl|dt|" +
+  "fieldset|figcaption|figure|footer|form|frame|frameset|h[1-6]|head|header|hr|html|iframe|legend|li|link|main|menu|" +
+  "menuitem|nav|noframes|ol|optgroup|option|p|param|search|section|summary|table|tbody|td|tfoot|th|thead|title|tr|" +
+  "track|ul";
+
+/** How a block of HTML starts and ends: with a line that matches, or before a blank line. */
+const HTML_BLOCKS: readonly { readonly start: RegExp; readonly end: RegExp | undefined }[] = [
+  { start: /^\s*<!--/, end: /-->/ },
+  {
+    start: /^\s*<(?:script|pre|style|textarea)(?:[\s>]|$)/i,
+    end: /<\/(?:script|pre|style|textarea)>/i,
+  },
+  { start: new RegExp(`^\\s*</?(?:${BLOCK_TAGS})(?:\\s|/?>|$)`, "i"), end: undefined },
+];
+
 /**
  * Replaces code blocks, code spans and comments of a Markdown text by spaces, so that what is left
  * keeps its position.
  *
  * An approximation of Markdown in linear time: lists and quotes are recognized by their markers
  * alone.
+ *
+ * @param options.withHtml Whether to replace blocks of HTML as well.
  */
-export function maskCode(text: string): string {
+export function maskCode(text: string, { withHtml = false } = {}): string {
   const masked: [number, number][] = [];
   /** Where the present paragraph starts; undefined between paragraphs. */
   let paragraph: number | undefined;
   let fence: { readonly start: number; readonly marker: string } | undefined;
+  let html: { readonly start: number; readonly end: RegExp | undefined } | undefined;
   let isInList = false;
   let isAfterBlank = true;
   let at = 0;
@@ -24,7 +43,17 @@ export function maskCode(text: string): string {
     // Quotes may contain blocks.
     const line = text.slice(at, end).replace(/^(?: {0,3}> ?)+/, "");
     const [, marker = "", info = ""] = /^\s*(`{3,}|~{3,})([^\n]*)/.exec(line) ?? [];
-    if (fence) {
+    const isBlank = line.trim() === "";
+    const isIndented = /^(?: {4}| {0,3}\t)/.test(line);
+    const isCode = isIndented && isAfterBlank && !isInList;
+    const block = withHtml ? HTML_BLOCKS.find(({ start }) => start.test(line)) : undefined;
+    if (html) {
+      if (html.end ? html.end.test(line) : isBlank) {
+        masked.push([html.start, end]);
+        html = undefined;
+        isAfterBlank = true;
+      }
+    } else if (fence) {
       const isClosing = marker.startsWith(fence.marker) && info.trim() === "";
       if (isClosing) {
         masked.push([fence.start, end]);
@@ -34,14 +63,17 @@ export function maskCode(text: string): string {
     } else if (marker !== "" && !(marker.startsWith("`") && info.includes("`"))) {
       endParagraph(at);
       fence = { start: at, marker };
-    } else if (line.trim() === "") {
+    } else if (block && !isCode) {
+      endParagraph(at);
+      if (block.end?.test(line)) masked.push([at, end]);
+      else html = { start: at, end: block.end };
+    } else if (isBlank) {
       endParagraph(at);
       isAfterBlank = true;
     } else {
-      const isIndented = /^(?: {4}| {0,3}\t)/.test(line);
       if (/^ {0,3}(?:[-+*]|\d{1,9}[.)])\s/.test(line)) isInList = true;
       else if (isAfterBlank && !/^\s/.test(line)) isInList = false;
-      if (isIndented && isAfterBlank && !isInList) masked.push([at, end]);
+      if (isCode) masked.push([at, end]);
       else {
         paragraph ??= at;
         isAfterBlank = false;
@@ -49,7 +81,8 @@ export function maskCode(text: string): string {
     }
     at = end;
   }
-  if (fence) masked.push([fence.start, text.length]);
+  const unclosed = fence ?? html;
+  if (unclosed) masked.push([unclosed.start, text.length]);
   endParagraph(text.length);
   return blank(text, masked);
 }

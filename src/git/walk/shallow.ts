@@ -10,8 +10,10 @@ export interface ShallowCut {
 }
 
 /**
- * Cuts history by depth: the tips have depth 1, and the commits at `depth` that have parents are
- * the boundary.
+ * Cuts history by depth: the tips have depth 1, and the commits at `depth` are the boundary.
+ *
+ * As in git, these include root commits, so that a clone of depth 1 is always shallow and can be
+ * unshallowed.
  *
  * @param depth At least 1.
  */
@@ -25,9 +27,8 @@ export function cutByDepth(graph: CommitGraph, tips: readonly Node[], depth: num
     for (const node of level) {
       if (nodes.has(node)) continue;
       nodes.add(node);
-      const parents = graph.parents(node);
-      if (at >= depth && parents.length > 0) boundary.add(node);
-      if (at < depth) for (const parent of parents) next.push(parent);
+      if (at >= depth) boundary.add(node);
+      else for (const parent of graph.parents(node)) next.push(parent);
     }
     level = next.filter((node) => node !== NO_NODE);
   }

@@ -4,7 +4,7 @@ import { NULL_OID, type Oid } from "../oid.ts";
 import { type Capabilities, formatCapabilities, parseCapabilities } from "./capabilities.ts";
 import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
-import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
+import { FLUSH_PKT, formatLine, formatPkt, joinBytes } from "./pkt-line.ts";
 import { ServerRefusal } from "./server-refusal.ts";
 
 /** A ref as it is advertised to a client. */
@@ -139,9 +139,13 @@ export function requestedVersion(header: string | undefined): 0 | 1 | 2 {
   return version;
 }
 
-/** The error packet that ends the exchange in any version. @see gitprotocol-pack(5), "ERR". */
+/**
+ * The error packet that ends the exchange in any version, with a message in byte text.
+ *
+ * @see gitprotocol-pack(5), "ERR".
+ */
 export function formatErrorPkt(message: string): Uint8Array {
-  return formatLine(`ERR ${message}`);
+  return formatPkt(`ERR ${message}` as ByteText);
 }
 
 /** The message of an `ERR` packet; undefined for any other payload. */

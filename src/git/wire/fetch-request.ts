@@ -8,7 +8,7 @@ import { parseMessage } from "./pkt-cursor.ts";
 import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
 
 /** The depth that git uses for unlimited history. */
-const DEPTH_INFINITE = 0x7fffffff;
+export const DEPTH_INFINITE = 0x7fffffff;
 
 /** The limits of a shallow fetch. */
 interface Deepen {

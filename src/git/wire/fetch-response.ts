@@ -4,7 +4,7 @@ import type { Oid } from "../oid.ts";
 import { parseErrorPkt } from "./advertisement.ts";
 import { readOidText } from "./oid-text.ts";
 import { parseMessage } from "./pkt-cursor.ts";
-import { DELIMITER_PKT, FLUSH_PKT, formatLine, joinBytes, pktText } from "./pkt-line.ts";
+import { DELIMITER_PKT, FLUSH_PKT, formatLine, formatPkt, joinBytes, pktText } from "./pkt-line.ts";
 import { ServerRefusal } from "./server-refusal.ts";
 
 /** How a client's shallow boundary changes. */
@@ -58,10 +58,11 @@ export function formatFetchResponse(response: FetchResponse): Uint8Array {
   return joinBytes(pieces);
 }
 
+/** Without line feeds, as git's own server sends them: libgit2 refuses lines that end in one. */
 function shallowLines({ shallowOids, unshallowOids }: ShallowUpdate): Uint8Array[] {
   return [
-    ...shallowOids.map((oid) => formatLine(`shallow ${oid}`)),
-    ...unshallowOids.map((oid) => formatLine(`unshallow ${oid}`)),
+    ...shallowOids.map((oid) => formatPkt(`shallow ${oid}` as ByteText)),
+    ...unshallowOids.map((oid) => formatPkt(`unshallow ${oid}` as ByteText)),
   ];
 }
 

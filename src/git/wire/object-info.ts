@@ -2,7 +2,7 @@ import type { ByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import type { Oid } from "../oid.ts";
 import { readOidText } from "./oid-text.ts";
-import { FLUSH_PKT, formatLine, joinBytes } from "./pkt-line.ts";
+import { FLUSH_PKT, formatPkt, joinBytes } from "./pkt-line.ts";
 
 /** Requests with more ids are refused. */
 const OIDS_MAX = 100_000;
@@ -38,7 +38,11 @@ export function formatObjectInfo(
 ): Uint8Array {
   const lines = request.oids.map((oid) => {
     const size = sizesBytes.get(oid);
-    return formatLine(request.wantsSize ? `${oid} ${size ?? ""}` : oid);
+    return formatPkt((request.wantsSize ? `${oid} ${size ?? ""}` : oid) as ByteText);
   });
-  return joinBytes([...(request.wantsSize ? [formatLine("size")] : []), ...lines, FLUSH_PKT]);
+  return joinBytes([
+    ...(request.wantsSize ? [formatPkt("size" as ByteText)] : []),
+    ...lines,
+    FLUSH_PKT,
+  ]);
 }

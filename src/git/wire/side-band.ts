@@ -1,4 +1,4 @@
-import { byteTextBytes, encodeText, readByteText } from "../byte-text.ts";
+import { type ByteText, byteTextBytes, encodeText, readByteText } from "../byte-text.ts";
 import { GitError } from "../error.ts";
 import { joinBytes, PKT_BYTES_MAX, readPkt, writePktLength } from "./pkt-line.ts";
 import { ServerRefusal } from "./server-refusal.ts";
@@ -86,9 +86,12 @@ export function frameMessage(message: Uint8Array): Uint8Array {
   return joinBytes(pieces);
 }
 
-/** The error frame that ends a side-band response. The client shows the message to the user. */
+/**
+ * The error frame that ends a side-band response. The client shows the message, which is byte text,
+ * to the user.
+ */
 export function formatBandError(message: string, payloadMax = FRAME_PAYLOAD_MAX): Uint8Array {
-  return formatFrames(BAND_ERROR, byteTextBytes(encodeText(`${message}\n`)), payloadMax);
+  return formatFrames(BAND_ERROR, byteTextBytes(message as ByteText), payloadMax);
 }
 
 /** Progress text that the client shows as `remote:` lines in the terminal. */

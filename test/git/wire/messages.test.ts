@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type ByteText, encodeUtf8, readByteText } from "../../../src/git/byte-text.ts";
 import {
+  formatErrorPkt,
   formatAdvertisement,
   parseAdvertisement,
   requestedVersion,
@@ -18,6 +19,7 @@ import {
 import {
   formatAcks,
   formatFetchResponse,
+  formatShallowUpdate,
   parseFetchResponse,
 } from "../../../src/git/wire/fetch-response.ts";
 import { formatFilterSpec, parseFilterSpec } from "../../../src/git/wire/filter-spec.ts";
@@ -39,7 +41,12 @@ import {
   formatReceiveRequest,
   parseReceiveRequest,
 } from "../../../src/git/wire/receive-request.ts";
-import { BAND_DATA, formatFrames, readFrame } from "../../../src/git/wire/side-band.ts";
+import {
+  BAND_DATA,
+  formatBandError,
+  formatFrames,
+  readFrame,
+} from "../../../src/git/wire/side-band.ts";
 
 import { makeRandom } from "../support/random.ts";
 
@@ -354,11 +361,29 @@ describe("a fetch response", () => {
   });
 });
 
+// libgit2 refuses a line of a boundary that ends in a line feed.
+describe("lines that git sends without a line feed", () => {
+  const update = { shallowOids: [A], unshallowOids: [B] };
+
+  it.each([
+    ["a boundary of versions 0 and 1", formatShallowUpdate(update)],
+    ["a boundary of version 2", formatFetchResponse({ shallow: update, hasPack: true })],
+  ])("are those of %s", (_, bytes) => {
+    const lines = `0034shallow ${A}0036unshallow ${B}`;
+    expect(Buffer.from(bytes).toString()).toContain(lines);
+  });
+
+  it("are those of errors", () => {
+    expect(Buffer.from(formatErrorPkt("no")).toString()).toBe("000aERR no");
+    expect(Buffer.from(formatBandError("no")).toString()).toBe("0007\x03no");
+  });
+});
+
 describe("object-info", () => {
   it("sends the sizes of objects, and an empty size for a missing object", () => {
     const request = parseObjectInfoArgs(["size", `oid ${A}`, `oid ${B}`].map(text));
-    expect(formatObjectInfo(request, new Map([[A, 12]]))).toEqual(
-      pkts("size", `${A} 12`, `${B} `, "0000"),
+    expect(Buffer.from(formatObjectInfo(request, new Map([[A, 12]]))).toString()).toBe(
+      `0008size002f${A} 12002d${B} 0000`,
     );
   });
 

@@ -1,4 +1,5 @@
 import { maskCode } from "../../../render/mask-code.ts";
+import { maskMarks } from "../../../render/mask-marks.ts";
 import { readTimeLog } from "./read-time-log.ts";
 
 /** A reference to an issue or pull request. */
@@ -25,12 +26,21 @@ export interface TextReferences {
  */
 export const REFERENCES_MAX = 100;
 
-const KEYWORDS: ReadonlyMap<string, "closes" | "reopens"> = new Map([
-  ...["close", "closes", "closed", "fix", "fixes", "fixed", "resolve", "resolves", "resolved"].map(
-    (word) => [word, "closes"] as const,
-  ),
-  ...["reopen", "reopens", "reopened"].map((word) => [word, "reopens"] as const),
-]);
+const CLOSING = "close[sd]?|fix|fixes|fixed|resolve[sd]?";
+const REOPENING = "reopen|reopens|reopened";
+const SPACE = "[\\t\\n\\f\\r ]";
+/**
+ * A keyword in front of a reference: at the start, or after white space or an opening bracket; with
+ * a colon or without; and one blank.
+ *
+ * @see Gitea's modules/references/references.go, makeKeywordsPat.
+ */
+const KEYWORD = new RegExp(`(?:^|${SPACE}|[([])(?:(${CLOSING})|(?:${REOPENING})):? $`, "i");
+/** More than the length of a keyword with all around it. */
+const KEYWORD_WINDOW = 20;
+/** The text behind a reference with a keyword; only `#1` itself may stand in quotation marks. */
+const END_OF_REPO = new RegExp(`^(?:$|${SPACE}|[)\\]]|[:;,.?!](?:$|${SPACE}))`);
+const END_OF_NUMBER = new RegExp(`^['"]|${END_OF_REPO.source}`);
 
 /**
  * Characters in front of a reference in its word: opening brackets, quotation marks, emphasis.
@@ -50,36 +60,38 @@ const MENTION = new RegExp(`^@(${NAME}?)(?:/(${NAME}?))?(?=[.]*(?:$|[^\\w./-]))`
  * this service, `@user`, `@org/team`; with keywords like `closes`, and with times like `@1h30m`,
  * which belong to the reference before them, or to the first one.
  *
+ * As in Gitea, a URL in Markdown has no keyword, and no text of a link refers to anything.
+ *
  * Cost: linear in the length of the text.
  *
- * @param options.isMarkdown Whether to skip code and comments; messages of commits are plain text.
+ * @param options.isMarkdown Whether to skip code, HTML and comments; messages of commits and titles
+ *   are plain text.
  * @param options.rootUrls   Base URLs of this service, without a trailing slash.
  */
 export function findReferences(
   text: string,
   options: { readonly isMarkdown: boolean; readonly rootUrls: readonly string[] },
 ): TextReferences {
-  const searched = options.isMarkdown ? maskCode(text) : text;
+  const { isMarkdown, rootUrls } = options;
+  const searched = isMarkdown ? maskMarks(maskCode(text, { withHtml: true })) : text;
   const issues = new Map<string, ReferredIssue>();
   const users = new Set<string>();
   const teams = new Map<string, { org: string; team: string }>();
   let timeLog = 0;
   let lastKey: string | undefined;
-  let keyword: ReferredIssue["action"] = "none";
-  let wordEnd = -1;
 
   for (const { 0: whole, index } of searched.matchAll(/\S+/g)) {
-    const isSameLine = wordEnd !== -1 && !searched.slice(wordEnd, index).includes("\n");
-    const action = isSameLine ? keyword : "none";
-    wordEnd = index + whole.length;
     const word = whole.replace(OPENING, "");
-    keyword = KEYWORDS.get(word.replace(/:$/, "").toLowerCase()) ?? "none";
-
-    const found = readIssue(word) ?? readUrl(whole, options.rootUrls);
+    const start = index + whole.length - word.length;
+    const short = readIssue(word);
+    const found = short ?? readUrl(whole, rootUrls);
     if (found) {
-      const key = [found.repo?.owner, found.repo?.name, found.number, action].join("/");
+      const { repo, number } = found;
+      const hasKeyword = short !== undefined || (!isMarkdown && word.startsWith("http"));
+      const action = hasKeyword ? readAction(searched, start, found) : "none";
+      const key = [repo?.owner, repo?.name, number, action].join("/");
       const isNew = !issues.has(key) && issues.size < REFERENCES_MAX;
-      if (isNew) issues.set(key, { ...found, action, seconds: timeLog });
+      if (isNew) issues.set(key, { repo, number, action, seconds: timeLog });
       if (isNew) timeLog = 0;
       lastKey = issues.has(key) ? key : lastKey;
       continue;
@@ -101,15 +113,41 @@ export function findReferences(
   return { issues: [...issues.values()], users: [...users], teams: [...teams.values()] };
 }
 
-type Found = Pick<ReferredIssue, "repo" | "number">;
+/** The references of an issue or pull request, of which only the description is Markdown. */
+export function findIssueReferences(
+  { title, body }: { readonly title: string; readonly body: string },
+  rootUrls: readonly string[],
+): TextReferences {
+  const found = [
+    findReferences(title, { isMarkdown: false, rootUrls }),
+    findReferences(body, { isMarkdown: true, rootUrls }),
+  ];
+  return {
+    issues: found.flatMap(({ issues }) => issues),
+    users: [...new Set(found.flatMap(({ users }) => users))],
+    teams: found.flatMap(({ teams }) => teams),
+  };
+}
+
+interface Found extends Pick<ReferredIssue, "repo" | "number"> {
+  /** Characters of the reference. */
+  readonly length: number;
+}
+
+/** Reads the keyword of a reference that starts at `start`. */
+function readAction(text: string, start: number, { repo, length }: Found): ReferredIssue["action"] {
+  const [match, closing] =
+    KEYWORD.exec(text.slice(Math.max(0, start - KEYWORD_WINDOW), start)) ?? [];
+  if (match === undefined) return "none";
+  const end = repo ? END_OF_REPO : END_OF_NUMBER;
+  if (!end.test(text.slice(start + length, start + length + 2))) return "none";
+  return closing === undefined ? "reopens" : "closes";
+}
 
 function readIssue(word: string): Found | undefined {
   const match = ISSUE.exec(word);
-  if (!match) return undefined;
-  const rest = word.slice(match[0].length);
-  // The text of a link: its URL is the reference.
-  if (rest.startsWith("](") || !ENDING.test(rest)) return undefined;
-  return toFound(match[1], match[2], match[3]);
+  if (!match || !ENDING.test(word.slice(match[0].length))) return undefined;
+  return toFound(match, match[0].length);
 }
 
 const URL_PATH = new RegExp(`^/(${NAME})/(${NAME})/(?:issues|pulls)/(\\d{1,10})(?!\\d)(?![/\\w])`);
@@ -121,21 +159,19 @@ function readUrl(word: string, rootUrls: readonly string[]): Found | undefined {
     const at = rootUrl === "" ? -1 : word.indexOf(`${rootUrl}/`);
     if (at === -1 || !URL_OPENING.test(word.slice(0, at).slice(-1))) continue;
     const match = URL_PATH.exec(word.slice(at + rootUrl.length));
-    if (match) return toFound(match[1], match[2], match[3]);
+    if (match) return toFound(match, rootUrl.length + match[0].length);
   }
   return undefined;
 }
 
-function toFound(
-  owner: string | undefined,
-  name: string | undefined,
-  digits = "",
-): Found | undefined {
+/** The issue of a match with owner, name and number. */
+function toFound(match: RegExpExecArray, length: number): Found | undefined {
+  const [, owner, name, digits] = match;
   const number = Number(digits);
   if (number === 0) return undefined;
   const repo =
     owner === undefined || name === undefined
       ? undefined
       : { owner: owner.toLowerCase(), name: name.toLowerCase() };
-  return { repo, number };
+  return { repo, number, length };
 }

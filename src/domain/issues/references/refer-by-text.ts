@@ -5,19 +5,13 @@ import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { anyOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
-import {
-  events,
-  issues,
-  repositories,
-  timelineEntries,
-  type Issue,
-} from "../../../db/schema/index.ts";
+import { events, issues, repositories, timelineEntries } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { isEntrySubmitted, WRITTEN_KINDS } from "../comments/written-entries.ts";
 import { isIssueVisible } from "../issue/find-issue.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 import { insertMentions } from "./insert-mentions.ts";
-import { findReferences } from "./find-references.ts";
+import { findIssueReferences, findReferences } from "./find-references.ts";
 import { type ReferringText, updateReferences } from "./update-references.ts";
 
 /** Texts of a review that one step reads. */
@@ -80,7 +74,11 @@ export const referByText: Consequence = {
     for (const { commentId, body } of texts) {
       budget.consume(4);
       const text: ReferringText = { ...subject, commentId };
-      const found = findReferences(body, { isMarkdown: true, rootUrls: [ctx.publicUrl] });
+      const rootUrls = [ctx.publicUrl];
+      const found =
+        commentId === undefined
+          ? findIssueReferences(subject.issue, rootUrls)
+          : findReferences(body, { isMarkdown: true, rootUrls });
       await updateReferences(ctx, text, found.issues);
       await insertMentions(ctx, text, found);
     }
@@ -113,7 +111,7 @@ async function readTexts({ db, actor }: Ctx, event: TextEvent, afterId: number) 
   const isOfIssue = commentId === undefined && reviewId === undefined;
   return {
     subject,
-    texts: isOfIssue && issue ? [{ commentId: undefined, body: textOf(issue) }] : written,
+    texts: isOfIssue && issue ? [{ commentId: undefined, body: issue.body }] : written,
   };
 }
 
@@ -150,6 +148,3 @@ const textsOfEvent = prepareAll((db, p: Params<TextsOfEvent>) => ({
     .orderBy(timelineEntries.id)
     .limit(TEXTS_AT_ONCE),
 }));
-
-/** A title is one line, which refers to issues as the body does. */
-const textOf = ({ title, body }: Issue): string => `${title}\n\n${body}`;

@@ -5,7 +5,7 @@ import { batch } from "../../../db/batch.ts";
 import { issues, pulls, repositories } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { changeByCommit } from "../../issues/references/act-by-commit.ts";
-import { findReferences } from "../../issues/references/find-references.ts";
+import { findIssueReferences } from "../../issues/references/find-references.ts";
 import { findReferred } from "../../issues/references/find-referred.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 
@@ -43,10 +43,7 @@ export const closeByMerge: Consequence = {
     });
     if (!pull || !row) return undefined;
     const repo = toRepositoryContext(ctx.actor, row);
-    const acting = findReferences(`${pull.title}\n${pull.body}`, {
-      isMarkdown: true,
-      rootUrls: [ctx.publicUrl],
-    })
+    const acting = findIssueReferences(pull, [ctx.publicUrl])
       .issues.filter(({ action }) => action !== "none")
       // SECURITY: a bound token merges with the rights of its account, and must not reach further
       // by a description.

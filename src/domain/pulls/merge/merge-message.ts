@@ -9,7 +9,7 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
 import { findContentRevision, findEntry, splitPath } from "../../code/contents/find-entry.ts";
 import type { RepositorySnapshot } from "../../code/git/open-snapshot.ts";
-import { findReferences } from "../../issues/references/find-references.ts";
+import { findIssueReferences } from "../../issues/references/find-references.ts";
 
 /** Maximum bytes of a template; a larger one is ignored. */
 const TEMPLATE_BYTES_MAX = 64 * 1024;
@@ -88,10 +88,7 @@ async function readTemplate(
  */
 async function fillTemplate(ctx: Ctx, pull: PullContext, template: string): Promise<MergeMessage> {
   const { repo, row, pull: own, poster, headRepo } = pull;
-  const { issues } = findReferences(`${row.title}\n${row.body}`, {
-    isMarkdown: true,
-    rootUrls: [ctx.publicUrl],
-  });
+  const { issues } = findIssueReferences(row, [ctx.publicUrl]);
   const closing = issues.filter(({ action }) => action === "closes");
   const values = new Map([
     ["BaseRepoOwnerName", repo.owner.name],

@@ -25,11 +25,13 @@ import { findMergeRefusal, MERGE_QUEUE_REQUIRED } from "../../code/protections/m
 import { ProtectedRef } from "../../code/protections/ref-refusal.ts";
 import { findPull } from "../pull/find-pull.ts";
 import { locatePull, type OpenPull } from "../pull/open-pull.ts";
+import { catchUp, isBehind } from "../sync/catch-up.ts";
 import { addTrailer } from "./add-trailer.ts";
 import { defaultMessage, joinMessage, type MergeMessage } from "./merge-message.ts";
 import {
   nameConflicts,
   NOTHING_TO_MERGE,
+  notYetMergeable,
   requireMerger,
   requireReady,
   requireStyle,
@@ -81,10 +83,12 @@ const AUTHORS_MAX = 100;
  */
 export async function mergePull(
   ctx: Ctx,
-  pull: PullContext,
+  found: PullContext,
   user: User,
   options: PullMergeOptions,
 ): Promise<void> {
+  requireMerger(found);
+  const pull = await catchUp(ctx, found);
   requireMergeable(pull, options);
   const stored = ctx.git.repository(pull.repo.row);
   const until = Date.now() + WAIT_MS_MAX;
@@ -157,9 +161,7 @@ async function attemptMerge(
   const opened = locatePull({ state, repository }, pull);
   const { base } = opened;
   if (base === undefined) throw notApplicable("Please try again later: the base does not exist");
-  // The pull request has not followed the last push to its head yet.
-  const isBehind = pull.headTip !== undefined && pull.headTip !== pull.pull.headOid;
-  if (isBehind) throw notApplicable("Please try again later");
+  if (isBehind(pull)) throw notYetMergeable();
   await requireRules(ctx, pull, { ...opened, base, facts }, options);
   const built = await build(ctx, pull, user, { ...opened, base }, options);
   const baseOid = opened.snapshot.repository.graph.oid(base);

@@ -1,6 +1,6 @@
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { MergeKind } from "../../../db/schema/index.ts";
-import { notApplicable, notFound } from "../../../lib/failure.ts";
+import { Failure, notApplicable, notFound } from "../../../lib/failure.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -9,6 +9,9 @@ import type { MergeFacts } from "../../code/protections/merge-facts.ts";
 
 /** Maximum conflicting paths that a refusal names. */
 const CONFLICTS_SHOWN_MAX = 10;
+
+/** Within which a pull request usually follows a push. */
+const RETRY_SECONDS = 1;
 
 export const alreadyMerged = () => notApplicable("The PR is already merged");
 
@@ -70,6 +73,10 @@ export function requireReady(context: PullContext, facts: MergeFacts): void {
 export function requireUnblocked({ isBlocked }: Pick<MergeFacts, "isBlocked">): void {
   if (isBlocked) throw notApplicable("the pull request still has open dependencies");
 }
+
+/** The refusal while a pull request follows a push to its head. */
+export const notYetMergeable = (): Failure =>
+  new Failure("not_applicable", "Please try again later", {}, RETRY_SECONDS);
 
 /** The refusal for a head that the base reaches, or that brings nothing new. */
 export const NOTHING_TO_MERGE = "Please try again later: the base has everything already";

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import {
+  findIssueReferences,
   findReferences,
   REFERENCES_MAX,
 } from "../../../../src/domain/issues/references/find-references.ts";
@@ -25,6 +26,9 @@ const formatted = ({ issues }: ReturnType<typeof plain>): string[] =>
 
 const numbersOf = ({ issues }: ReturnType<typeof plain>): number[] =>
   issues.map(({ number }) => number);
+
+const numbered = (first: number, last: number): string[] =>
+  Array.from({ length: last - first + 1 }, (_, at) => `#${first + at}`);
 
 describe("references in plain text", () => {
   it.each<[string, string[]]>([
@@ -58,6 +62,11 @@ describe("references in plain text", () => {
     ["fixes the #1", ["#1"]],
     ["closes #1, #2", ["closes #1", "#2"]],
     ["prefixes #1 fixes: : #2 fixes:#3 closes\n#4", ["#1", "#2", "#4"]],
+    ["\"close #1\" 'fix #2' fixes (#3) fixes: [#4] fixes  #5 fixes\t#6", numbered(1, 6)],
+    [`fixes ${ROOT}/o/r/issues/5#issuecomment-1`, ["o/r#5"]],
+    ["**fixes #1** _fixes #2_ fixes #3** `fixes #4", ["#1", "#2", "#3", "#4"]],
+    ["fixes o/r#1' fixes #2' fixes #3.) fixes #4.", ["o/r#1", "closes #2", "#3", "closes #4"]],
+    ["[#1](https://x.example) [fixes #2](https://x.example)", ["#1", "closes #2"]],
     ["fixes #1 reopens #1 fixes #1", ["closes #1", "reopens #1"]],
     ["fixes #1 @1h30m", ["closes #1 +5400"]],
     ["@1h fixes #1 and #2 @30m", ["closes #1 +3600", "#2 +1800"]],
@@ -118,8 +127,10 @@ describe("references in Markdown", () => {
     ["    #1", []],
     ["text\n    #1", [1]],
     ["- item\n\n      #1\n\nend\n\n    #2", [1]],
-    ["<!-- #1\n #2 --> #3", [3]],
-    ["<!-- #1", [1]],
+    ["<!-- #1\n #2 --> #3", []],
+    ["text <!-- #1\n #2 --> #3", [3]],
+    ["<!-- #1", []],
+    ["text <!-- #1", [1]],
     ["[#1](https://x.example) [#2]", [2]],
     [`[text](${ROOT}/o/r/issues/3)`, [3]],
     ["- [ ] #1\n- [x] #2\n* #3", [1, 2, 3]],
@@ -129,6 +140,110 @@ describe("references in Markdown", () => {
 
   it("does not skip code in plain text", () => {
     expect(numbersOf(plain("`fixes #1`\n\n    #2"))).toEqual([2]);
+  });
+});
+
+/** Forms of a keyword and a reference, and whether Gitea's rule, written as one pattern, acts. */
+describe("keywords", () => {
+  const before = ["", " ", "(", "[", "x", '"', "'", "*", "_", "`", "<", "{", "-", ",", "a\n", "\t"];
+  const words = ["close", "Closes", "closed", "FIX", "fixes", "fixed", "resolve", "resolves"];
+  const keywords = [...words, "resolved", "reopen", "reopens", "Reopened", "closing", "refixes"];
+  const between = [" ", ": ", ":: ", ":", "  ", "\t", "\n", " (", " [", ' "', " *", "", "\u00a0"];
+  const after = ["", " x", ")", "]", "'", '"', ".", ". x", ".x", "*", "_", "}", "`", ".)", "\n"];
+  const short = ["#1", "!1"];
+  const far = ["o/r#1", `${ROOT}/o/r/issues/1`, `${ROOT}/o/r/pulls/1`];
+  const other = [`${ROOT}/o/r/issues/1#issuecomment-1`, "#x", "1"];
+
+  const end = String.raw`(?:$|[\s)\]]|[:;,.?!](?:$|\s))`;
+  const references = `(?:[#!]1(?:['"]|${end})|(?:${far.join("|")})${end})`;
+  const keyword = String.raw`(?:(close|closes|closed|fix|fixes|fixed|resolve|resolves|resolved)|reopen|reopens|reopened)`;
+  const RULE = new RegExp(String.raw`(?:^|[\s([])${keyword}:? ${references}`, "i");
+
+  const actionsOf = ({ issues }: ReturnType<typeof plain>): string[] =>
+    issues.map(({ action }) => action).filter((action) => action !== "none");
+  const expectedOf = (text: string): string[] => {
+    const match = RULE.exec(text);
+    return match ? [match[1] === undefined ? "reopens" : "closes"] : [];
+  };
+  /** All combinations, each with another keyword. */
+  const forms = (openings: readonly string[], referred: readonly string[]): string[] => {
+    const texts: string[] = [];
+    for (const opening of openings) {
+      for (const gap of between) {
+        for (const reference of referred) {
+          for (const ending of after) {
+            const word = keywords[texts.length % keywords.length] ?? "";
+            texts.push(`${opening}${word}${gap}${reference}${ending}`);
+          }
+        }
+      }
+    }
+    return texts;
+  };
+  const differing = (texts: readonly string[], find: typeof plain): string[] =>
+    texts.filter((text) => actionsOf(find(text)).join() !== expectedOf(text).join());
+
+  it("act in commits and titles by Gitea's rule alone", () => {
+    const texts = forms(before, [...short, ...far, ...other]);
+    expect(texts.length).toBeGreaterThan(10_000);
+    expect(texts.filter((text) => expectedOf(text).length > 0).length).toBeGreaterThan(400);
+    expect(differing(texts, plain)).toEqual([]);
+  });
+
+  it("act in Markdown by the same rule, where the text has no marks", () => {
+    const isPlain = (text: string): boolean => !/[`*_<]|^\t|\(|\[/.test(text);
+    const texts = forms(before, [...short, "o/r#1"]).filter(isPlain);
+    expect(texts.filter((text) => expectedOf(text).length > 0).length).toBeGreaterThan(30);
+    expect(differing(texts, markdown)).toEqual([]);
+  });
+
+  it("do nothing in Markdown in front of a URL", () => {
+    for (const text of forms(before, far.slice(1))) expect(actionsOf(markdown(text))).toEqual([]);
+  });
+
+  it.each<[string, string[]]>([
+    ["**fixes #1**", ["closes"]],
+    ["It _closes #1_.", ["closes"]],
+    ["***fixes #1 and more***", ["closes"]],
+    ["**_fixes #1_**", ["closes"]],
+    ["~~reopens #1~~", ["reopens"]],
+    ["<b>fixes #1</b>", ["closes"]],
+    ["- fixes #1\n- [ ] fixes #2", ["closes", "closes"]],
+    ["> fixes #1", ["closes"]],
+    ["# fixes #1", ["closes"]],
+    ["(fixes #1)", ["closes"]],
+    ["**fixes** #1", []],
+    ["fixes **#1**", []],
+    ["*fixes #1", []],
+    ["fixes #1*", []],
+    ["fixes `#1`", []],
+    ["`fixes` #1", []],
+    ["fixes [#1](https://x.example)", []],
+    ["[fixes #1 now](https://x.example)", []],
+    [`fixes [it](${ROOT}/o/r/issues/1)`, []],
+    [`fixes <${ROOT}/o/r/issues/1>`, []],
+    ['<a title="it fixes #1 now">x</a>', []],
+    ["<!-- fixes #1 -->", []],
+    ["<!-- a\n\nfixes #1\n\n-->", []],
+    ["<!--\n\nfixes #1", []],
+    ["<details>\nfixes #1\n</details>", []],
+    ["<details>\n\nfixes #1\n\n</details>", ["closes"]],
+    ["<pre>\n\nfixes #1\n</pre>\nfixes #2", ["closes"]],
+    ["text\n<div>fixes #1</div>\n\nfixes #2", ["closes"]],
+  ])("in %j", (text, actions) => {
+    expect(actionsOf(markdown(text))).toEqual(actions);
+  });
+});
+
+describe("the references of an issue", () => {
+  it("are those of its title, which is plain text, and of its body, which is Markdown", () => {
+    const url = `${ROOT}/o/r/issues/2`;
+    const found = findIssueReferences(
+      { title: `fixes ${url} and **fixes #1** @a`, body: `fixes ${url} and **fixes #1** @a @b` },
+      [ROOT],
+    );
+    expect(formatted(found)).toEqual(["closes o/r#2", "#1", "o/r#2", "closes #1"]);
+    expect(found.users).toEqual(["a", "b"]);
   });
 });
 
@@ -156,6 +271,13 @@ describe("the cost of finding references", () => {
     "~~~\n",
     "    x\n\n",
     "@1h",
+    "*a ",
+    "**a* ",
+    "<a ",
+    "<a b='",
+    "[a](",
+    "<div>\n",
+    "<!--\n\n",
     "`` ` ",
     "> ",
     "-->`",

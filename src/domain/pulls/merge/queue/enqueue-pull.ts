@@ -22,7 +22,13 @@ import { loadMergeFacts } from "../../../code/protections/merge-facts.ts";
 import { findMergeRefusal } from "../../../code/protections/merge-refusal.ts";
 import { mergeQueueOf } from "../../../code/protections/merge-queue-rule.ts";
 
-import { requireMerger, requireReady, requireStyle } from "../require-mergeable.ts";
+import { catchUp, isBehind } from "../../sync/catch-up.ts";
+import {
+  notYetMergeable,
+  requireMerger,
+  requireReady,
+  requireStyle,
+} from "../require-mergeable.ts";
 import { requireInReach, type ScheduledMergeOptions } from "../schedule-merge.ts";
 import { RETRY_MS } from "./queued-pull.ts";
 
@@ -52,13 +58,14 @@ export interface QueueOptions extends Omit<ScheduledMergeOptions, "style"> {
  */
 export async function enqueuePull(
   ctx: Ctx,
-  pull: PullContext,
+  found: PullContext,
   user: User,
   { headOid = "", asksChecks = false, style: requestedStyle, ...options }: QueueOptions,
 ): Promise<void> {
-  const { repo } = pull;
-  requireMerger(pull);
-  requireInReach(ctx, pull);
+  const { repo } = found;
+  requireMerger(found);
+  requireInReach(ctx, found);
+  const pull = await catchUp(ctx, found);
   if (headOid !== "" && headOid !== pull.pull.headOid) throw conflict("head out of date");
   const facts = await loadMergeFacts(ctx, pull);
   const rule = mergeQueueOf(rulesOfBranch(facts.rules, pull.pull.baseBranch, ctx.git.budget));
@@ -69,9 +76,7 @@ export async function enqueuePull(
   }
   requireStyle(repo, style);
   requireReady(pull, facts);
-  // A push to the head that its pull request does not have yet.
-  const isBehind = pull.headTip !== undefined && pull.headTip !== pull.pull.headOid;
-  if (isBehind) throw notApplicable("Please try again later");
+  if (isBehind(pull)) throw notYetMergeable();
   const refusal = await findMergeRefusal(ctx, pull, {
     isForced: false,
     facts,
