@@ -8,7 +8,8 @@ export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(
   `h1 h2 h3 h4 h5 h6 h7 h8 br b i strong em a pre code img tt div ins del sup sub p ol ul li
    table thead tbody tfoot tr th td colgroup col caption blockquote label dl dt dd kbd q samp var
    hr ruby rp rt rtc s strike summary details figure figcaption abbr bdo bdi cite dfn mark small
-   span time video wbr input svg path u article aside section hgroup acronym center`.split(/\s+/),
+   span time video wbr input svg path u article aside section hgroup acronym center
+   meter progress`.split(/\s+/),
 );
 
 /** Elements that are removed with their content, because it is not text to read. */
@@ -50,6 +51,8 @@ const OWN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   video: ["src", "poster", "controls", "autoplay", "muted", "loop", "playsinline"],
   input: ["checked", "disabled"],
   svg: ["viewbox", "fill"],
+  meter: ["min", "max", "low", "high", "optimum"],
+  progress: ["max"],
   path: ["d", "fill", "fill-rule", "stroke", "stroke-width", "stroke-linecap"],
 };
 

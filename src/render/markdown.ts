@@ -43,7 +43,7 @@ export async function renderMarkdown(
   const body = source.slice(frontMatter?.end ?? 0);
 
   const marked = new Marked({ gfm: true, breaks: options.mode === "comment" });
-  marked.use(math, footnotes(formatSuffix(options)));
+  marked.use(math(budget), footnotes(formatSuffix(options)));
   if (isWiki(options)) marked.use(wikiLinks(options));
 
   const tokenizer = new BoundedTokenizer(body, budget);

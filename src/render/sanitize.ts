@@ -103,11 +103,7 @@ function cleanClasses(element: string, value: string): string {
 
 /** SECURITY: browsers drop control characters and spaces of a URL before they read its scheme. */
 function hasAllowedScheme(url: string): boolean {
-  // oxlint-disable-next-line no-control-regex -- removes control characters
-  const visible = url.replaceAll(
-    /[\u0000-\u0020\u007f-\u00a0\u2028\u2029]+|<!--.*?(?:-->|$)/gs,
-    "",
-  );
+  const visible = url.replaceAll(/[\p{Cc}\p{Z}]+|<!--.*?(?:-->|$)/gsu, "");
   const scheme = /^([a-z][a-z\d+.-]*):/i.exec(visible)?.[1]?.toLowerCase();
   return scheme === undefined || ALLOWED_SCHEMES.has(scheme);
 }
