@@ -105,6 +105,7 @@ export const REFUSALS = {
     headers: { "Retry-After": header("integer", "When to try again, in seconds", false) },
   },
   500: refusal("A fault of the service; the message has the request's id"),
+  507: refusal("The storage of the service is full"),
 } as const;
 
 /** The description of each 304. */

@@ -33,6 +33,7 @@ export function describeResponses(route: RouteConfig): Responses {
   const common: Responses = {
     // 404 also where the path names nothing: for `Sudo` as a user who does not exist.
     ...refusals(401, 403, 404, 429, 500),
+    ...(route.method !== "get" && refusals(507)),
     ...redirects(route),
     ...(takesJson(route) && refusals(413)),
     ...(isChange(route) && refusals(423)),

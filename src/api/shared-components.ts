@@ -75,6 +75,7 @@ const REFUSAL_NAMES: Readonly<Record<keyof typeof REFUSALS, string>> = {
   423: "Locked",
   429: "TooManyRequests",
   500: "InternalError",
+  507: "InsufficientStorage",
 };
 const NAMES = new Map(
   Object.entries(REFUSAL_NAMES).map(([status, name]) => [

@@ -21,6 +21,7 @@ export const FAILURE_STATUS = {
   too_large: 413,
   locked: 423,
   too_many: 429,
+  no_space: 507,
 } as const satisfies Record<FailureKind, number>;
 
 /** The statuses for git and Git LFS, whose clients do not know 423. */

@@ -9,6 +9,7 @@ import { isForPull, parsePullOptions } from "../domain/pulls/pushed/parse-target
 import { type PushedPull, pushPulls } from "../domain/pulls/pushed/push-pulls.ts";
 import type { RequestContext } from "../entrance/enter-repository.ts";
 import { decodeText } from "../git/byte-text.ts";
+import { asFailure, isOfFullStorage } from "../entrance/as-failure.ts";
 import { GitError, overLimit } from "../git/error.ts";
 import { FLUSH_PKT, joinBytes } from "../git/wire/pkt-line.ts";
 import {
@@ -219,7 +220,8 @@ async function completePush(
       if (refusal) report?.(`push options were not applied: ${refusal}\n`);
     }
     return { unpackError: undefined, results };
-  } catch (error) {
+  } catch (thrown) {
+    const error = isOfFullStorage(thrown) ? asFailure(thrown) : thrown;
     if (isShallowUpdate(request, error)) return refuseAll(request, "shallow update not allowed");
     const isRefusal = error instanceof GitError || error instanceof Failure;
     if (!isRefusal) logBug(requestId, error);

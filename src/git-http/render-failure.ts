@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-import { CALLER_LEFT_STATUS } from "../entrance/as-failure.ts";
+import { asFailure, CALLER_LEFT_STATUS, isOfFullStorage } from "../entrance/as-failure.ts";
 import { failureHeaders, GIT_FAILURE_STATUS } from "../entrance/failure-status.ts";
 import { Moved } from "../entrance/moved.ts";
 import { GitError } from "../git/error.ts";
@@ -15,8 +15,9 @@ import type { GitHttpEnv } from "./env.ts";
  * Renders an error thrown before a response in git's protocol began, as plain text that git
  * displays.
  */
-export function renderFailure(error: unknown, c: Context<GitHttpEnv>): Response {
-  if (error instanceof CallerLeft) return new Response(null, { status: CALLER_LEFT_STATUS });
+export function renderFailure(thrown: unknown, c: Context<GitHttpEnv>): Response {
+  if (thrown instanceof CallerLeft) return new Response(null, { status: CALLER_LEFT_STATUS });
+  const error = isOfFullStorage(thrown) ? asFailure(thrown) : thrown;
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Vacant) return advertiseNothing(c.req.header("git-protocol"));
   if (error instanceof Failure) {

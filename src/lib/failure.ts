@@ -11,6 +11,7 @@ export type FailureKind =
   | "precondition" // something else must happen first, or the state that is asked for does not exist
   | "too_large" // exceeds a configured size limit
   | "locked" // archived: read-only
+  | "no_space" // the storage of the service is full; the same request works once it has space
   | "too_many"; // exceeds a rate limit; the caller may retry later
 
 /**

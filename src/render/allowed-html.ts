@@ -8,11 +8,12 @@ export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(
   `h1 h2 h3 h4 h5 h6 h7 h8 br b i strong em a pre code img tt div ins del sup sub p ol ul li
    table thead tbody tfoot tr th td colgroup col caption blockquote label dl dt dd kbd q samp var
    hr ruby rp rt rtc s strike summary details figure figcaption abbr bdo bdi cite dfn mark small
-   span time video wbr input svg path`.split(/\s+/),
+   span time video wbr input svg path u article aside section hgroup acronym center
+   meter progress`.split(/\s+/),
 );
 
 /** Elements that are removed with their content, because it is not text to read. */
-export const OPAQUE_ELEMENTS: readonly string[] = [
+export const OPAQUE_ELEMENTS: ReadonlySet<string> = new Set([
   "script",
   "style",
   "textarea",
@@ -26,7 +27,19 @@ export const OPAQUE_ELEMENTS: readonly string[] = [
   "template",
   "title",
   "math",
-];
+]);
+
+/** The elements that a part of a table may be directly below. */
+export const TABLE_PARENTS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ...["caption", "colgroup", "thead", "tbody", "tfoot"].map(
+    (name) => [name, new Set(["table"])] as const,
+  ),
+  ["col", new Set(["table", "colgroup"])],
+  ["tr", new Set(["table", "thead", "tbody", "tfoot"])],
+  ...["td", "th"].map(
+    (name) => [name, new Set(["table", "thead", "tbody", "tfoot", "tr"])] as const,
+  ),
+]);
 
 const GENERAL_ATTRIBUTES = `id title lang dir align valign width height alt cite datetime open
   start type value reversed colspan rowspan span scope abbr headers compact role
@@ -38,6 +51,8 @@ const OWN_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
   video: ["src", "poster", "controls", "autoplay", "muted", "loop", "playsinline"],
   input: ["checked", "disabled"],
   svg: ["viewbox", "fill"],
+  meter: ["min", "max", "low", "high", "optimum"],
+  progress: ["max"],
   path: ["d", "fill", "fill-rule", "stroke", "stroke-width", "stroke-linecap"],
 };
 
@@ -65,7 +80,12 @@ export const VOID_ELEMENTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Attributes that hold a URL; their schemes are checked. */
-export const URL_ATTRIBUTES = ["href", "src", "poster", "cite"];
+export const URL_ATTRIBUTES: ReadonlySet<string> = new Set(["href", "src", "poster", "cite"]);
+
+/** Attributes that may be empty; of others, an empty value is dropped with its name. */
+export const EMPTY_ATTRIBUTES: ReadonlySet<string> = new Set(
+  `alt autoplay checked compact controls disabled loop muted open playsinline reversed`.split(" "),
+);
 
 /**
  * Allowed URL schemes.
@@ -74,9 +94,11 @@ export const URL_ATTRIBUTES = ["href", "src", "poster", "cite"];
  * document (`javascript`, `vbscript`, `data`, `blob`, `view-source`), and spellings of them that
  * browsers accept.
  */
-export const ALLOWED_SCHEMES = `http https mailto tel sms xmpp irc ircs ftp ftps sftp ssh git
+export const ALLOWED_SCHEMES: ReadonlySet<string> = new Set(
+  `http https mailto tel sms xmpp irc ircs ftp ftps sftp ssh git
   git+ssh git+https svn magnet matrix news nntp geo webcal sip sips bitcoin ipfs gemini gopher
-  vscode vscode-insiders jetbrains obsidian steam ed2k fish dav davs ldap ldaps`.split(/\s+/);
+  vscode vscode-insiders jetbrains obsidian steam ed2k fish dav davs ldap ldaps`.split(/\s+/),
+);
 
 /** Attributes of drawings that hold a color, or a number. */
 const PAINTS: ReadonlySet<string> = new Set(["fill", "stroke"]);

@@ -1,4 +1,11 @@
-import { Lexer, type MarkedOptions, Tokenizer, type Token, type Tokens } from "marked";
+import {
+  Lexer,
+  type MarkedOptions,
+  Tokenizer,
+  type Token,
+  type Tokens,
+  type TokensList,
+} from "marked";
 import { RENDER_STEPS_MAX, type RenderBudget, TooMuchWork } from "./render-budget.ts";
 
 /**
@@ -86,7 +93,7 @@ export class BoundedTokenizer extends Tokenizer {
   /** The library tries this first for each block. */
   override space(source: string): Tokens.Space | undefined {
     this.#budget.consume(STEPS_PER_ATTEMPT);
-    return super.space(source);
+    return BoundedLexer.interrupt(this.lexer, source) ?? super.space(source);
   }
 
   /** The library tries this first for each inline token. */
@@ -209,17 +216,59 @@ export class BoundedTokenizer extends Tokenizer {
   }
 }
 
+/** The source after the block at which the lexer pauses, in place of its tokens. */
+interface Rest extends Tokens.Space {
+  isRest: true;
+}
+
 /**
- * marked's lexer, which counts what it reads of a paragraph before the first token of it.
+ * marked's lexer, which pauses between blocks, and counts what it reads of a paragraph before the
+ * first token of it.
  *
  * @throws TooMuchWork if the budget is exceeded.
  */
 export class BoundedLexer extends Lexer {
   readonly #budget: RenderBudget;
+  #depth = 0;
 
   constructor(options: MarkedOptions, budget: RenderBudget) {
     super(options);
     this.#budget = budget;
+  }
+
+  /** The tokens of a text. Other requests run between two outermost blocks, and two paragraphs. */
+  async lexInTurns(source: string): Promise<Token[]> {
+    let rest = source.replaceAll(/\r\n?/g, "\n");
+    while (rest !== "") {
+      this.blockTokens(rest, this.tokens);
+      const last = this.tokens.at(-1);
+      rest = last && isRest(last) ? last.raw : "";
+      if (rest !== "") this.tokens.pop();
+      await this.#budget.pause();
+    }
+    for (const { src, tokens } of this.inlineQueue) {
+      this.inlineTokens(src, tokens);
+      if (this.#budget.isPauseDue) await this.#budget.pause();
+    }
+    return this.tokens;
+  }
+
+  override blockTokens(source: string, tokens?: Token[], isClipped?: boolean): Token[];
+  override blockTokens(source: string, tokens?: TokensList, isClipped?: boolean): TokensList;
+  override blockTokens(source: string, tokens?: TokensList, isClipped?: boolean): Token[] {
+    this.#depth += 1;
+    try {
+      return super.blockTokens(source, tokens, isClipped);
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  /** Ends a call for the outermost blocks before the next one, if a pause is due. */
+  static interrupt(lexer: Lexer, source: string): Rest | undefined {
+    const isDue = lexer instanceof BoundedLexer && lexer.#depth === 1 && lexer.#budget.isPauseDue;
+    // The library adds a token of one character to the one before it.
+    return isDue && source.length > 1 ? { type: "space", raw: source, isRest: true } : undefined;
   }
 
   override inlineTokens(source: string, tokens?: Token[]): Token[] {
@@ -228,6 +277,8 @@ export class BoundedLexer extends Lexer {
     return super.inlineTokens(source, tokens);
   }
 }
+
+const isRest = (token: Token): token is Rest => "isRest" in token;
 
 /**
  * The number of characters that the library reads to find the ends of links, once for each bracket

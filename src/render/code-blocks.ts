@@ -2,7 +2,7 @@ import type { MarkedExtension, Token } from "marked";
 import { highlightCode } from "./highlight.ts";
 import { escapeHtml, formatAttributes } from "./html.ts";
 import { formatMathBlock } from "./math.ts";
-import type { RenderBudget } from "./render-budget.ts";
+import { HELD_STEPS_MAX, type RenderBudget } from "./render-budget.ts";
 
 /** Languages whose blocks a script of the page renders. Until then they are shown as loading. */
 const SCRIPTED = new Set(["mermaid"]);
@@ -13,8 +13,8 @@ const SCRIPTED = new Set(["mermaid"]);
  */
 const STEPS_PER_PAIR = 0.6;
 /**
- * Steps to highlight all blocks of a document: enough for 50 blocks of 1,000 characters, or one of
- * 7,000.
+ * Steps to highlight all blocks of a document: enough for 50 blocks of 1,000 characters. One of
+ * them may have 2,500.
  */
 const HIGHLIGHT_STEPS_MAX = 30_000_000;
 
@@ -33,12 +33,12 @@ export async function highlightFences(
   for (const token of tokens) {
     if (token.type !== "code" || !token.lang) continue;
     const steps = STEPS_PER_PAIR * token.text.length ** 2;
-    if (steps > stepsLeft) continue;
+    if (steps > Math.min(stepsLeft, HELD_STEPS_MAX)) continue;
+    await budget.pause();
     const html = await highlightCode(token.text, readLanguage(token.lang));
     if (html === undefined) continue;
     stepsLeft -= steps;
     budget.consume(steps);
-    await budget.pause();
     highlighted.set(token, html);
   }
   return highlighted;

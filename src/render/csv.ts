@@ -4,6 +4,8 @@ import type { MarkupOptions } from "./markup-options.ts";
 import { type RenderBudget, STEPS_PER_CELL, TooMuchWork } from "./render-budget.ts";
 import { sanitize } from "./sanitize.ts";
 
+/** Steps to read a character. */
+const STEPS_PER_CHAR = 3;
 /** Maximum number of cells; a larger page would be of no use. */
 const CELLS_MAX = 50_000;
 
@@ -18,18 +20,19 @@ export async function renderCsv(
   budget: RenderBudget,
 ): Promise<string> {
   const { data } = Papa.parse<string[]>(source, { skipEmptyLines: true });
+  await budget.pause(STEPS_PER_CHAR * source.length);
   const cells = data.reduce((sum, row) => sum + row.length, 0);
   if (cells > CELLS_MAX) throw new TooMuchWork(`it has more than ${CELLS_MAX} cells`);
 
-  budget.consume(STEPS_PER_CELL * cells);
-  await budget.pause();
+  budget.reserve(STEPS_PER_CELL * cells);
 
-  const [header = [], ...rows] = data;
-  const head = formatRow(header, "th");
-  const body = rows.map((row) => formatRow(row, "td")).join("");
-  return sanitize(
-    `<table class="data-table"><thead>${head}</thead>\n<tbody>${body}</tbody></table>\n`,
-  );
+  return sanitize(formatTable(data), budget);
+}
+
+function* formatTable([header = [], ...rows]: readonly string[][]): Generator<string> {
+  yield `<table class="data-table"><thead>${formatRow(header, "th")}</thead>\n<tbody>`;
+  for (const row of rows) yield formatRow(row, "td");
+  yield "</tbody></table>\n";
 }
 
 function formatRow(cells: readonly string[], element: "td" | "th"): string {

@@ -5,9 +5,12 @@ const ENTITIES: Record<string, string> = {
   '"': "&quot;",
 };
 
-/** Escapes text for an element or a quoted attribute. */
-export function escapeHtml(text: string): string {
-  return text.replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? character);
+/** Escapes text for an element or, with its quotes, for a quoted attribute. */
+export function escapeHtml(text: string, hasQuotes = true): string {
+  return text.replaceAll(
+    hasQuotes ? /[&<>"]/g : /[&<>]/g,
+    (character) => ENTITIES[character] ?? character,
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import type { MarkupOptions, RepoName } from "./markup-options.ts";
 import type { RenderBudget } from "./render-budget.ts";
 import { formatServerUrl } from "./server-urls.ts";
 import { ID_PREFIX } from "./slug.ts";
-import { mapTokens } from "./token-tree.ts";
+import { tokenMapper } from "./token-tree.ts";
 
 /** Resolves the target of a link to an absolute URL, except for fragments within the page. */
 export function resolveLink(href: string, options: MarkupOptions): string {
@@ -71,9 +71,12 @@ export function formatImage(image: {
   return `<a${formatAttributes(page)}>${tag}</a>`;
 }
 
-/** Marks images inside links, because the renderer does not see the parents of a token. */
-export function markImagesInLinks(tokens: readonly Token[]): Token[] {
-  return mapTokens(tokens, (token, scope) => {
+/**
+ * Makes a function that marks images inside links, because the renderer does not see the parents of
+ * a token.
+ */
+export function imagesInLinks(): (tokens: readonly Token[]) => Token[] {
+  return tokenMapper((token, scope) => {
     if (token.type === "image" && scope.isInLink) Object.assign(token, { isInLink: true });
     return [token];
   });

@@ -9,18 +9,18 @@ import { footnoteList, footnotes } from "./footnotes.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { headings } from "./headings.ts";
 import { issueReferences } from "./issue-references.ts";
-import { isWiki, links, markImagesInLinks } from "./links.ts";
+import { imagesInLinks, isWiki, links } from "./links.ts";
 import type { MarkupOptions } from "./markup-options.ts";
 import { math } from "./math.ts";
 import { mentions } from "./mentions.ts";
-import { cleanRawHtml } from "./raw-html.ts";
+import { rawHtmlCleaner } from "./raw-html.ts";
 import { knownReferences } from "./reference-tokens.ts";
 import { NOTHING_KNOWN, ReferenceList } from "./references.ts";
 import type { RenderBudget } from "./render-budget.ts";
 import { sanitize } from "./sanitize.ts";
 import { tables } from "./tables.ts";
 import { findBoxes, taskLists } from "./task-lists.ts";
-import { applyTextRules, type TextRule } from "./text-rules.ts";
+import { type TextRule, textRules } from "./text-rules.ts";
 import { trackerReferences } from "./tracker-references.ts";
 import { wikiLinks } from "./wiki-links.ts";
 
@@ -43,22 +43,31 @@ export async function renderMarkdown(
   const body = source.slice(frontMatter?.end ?? 0);
 
   const marked = new Marked({ gfm: true, breaks: options.mode === "comment" });
-  marked.use(math, footnotes(formatSuffix(options)));
+  marked.use(math(budget), footnotes(formatSuffix(options)));
   if (isWiki(options)) marked.use(wikiLinks(options));
 
   const tokenizer = new BoundedTokenizer(body, budget);
-  const parsed = new BoundedLexer({ ...marked.defaults, tokenizer }, budget).lex(body);
+  const parsed = await new BoundedLexer({ ...marked.defaults, tokenizer }, budget).lexInTurns(body);
   const everyToken: Token[] = [];
-  void marked.walkTokens(parsed, (token) => void everyToken.push(token));
+  const found = new ReferenceList();
+  const rewriters = [
+    rawHtmlCleaner(options),
+    imagesInLinks(),
+    textRules(await chooseTextRules(found, options), budget),
+  ];
+  const blocks: Block[] = [];
+  for (const block of splitBlocks(parsed)) {
+    const first = everyToken.length;
+    void marked.walkTokens(block, (token) => void everyToken.push(token));
+    const steps = budget.countTokens(everyToken.slice(first));
+    const tokens = rewriters.reduce((before, rewrite) => rewrite(before), block);
+    blocks.push({ tokens, steps });
+    const pausing = budget.pause(steps);
+    if (pausing) await pausing;
+  }
   const boxes = findBoxes(everyToken, source, frontMatter?.end ?? 0);
-  budget.countTokens(everyToken);
-  await budget.pause();
   const highlighted = await highlightFences(everyToken, budget);
 
-  const found = new ReferenceList();
-  const cleaned = markImagesInLinks(cleanRawHtml(parsed, options));
-  const rules = await chooseTextRules(found, options);
-  const tokens = applyTextRules(cleaned, rules, budget);
   const mayReferToTracker = options.repo !== undefined && options.mode !== "markdown";
   const isResolved = !found.isEmpty || (mayReferToTracker && !options.tracker && body !== "");
   const known = isResolved ? await options.resolve?.(found.found()) : undefined;
@@ -77,12 +86,32 @@ export async function renderMarkdown(
     tables,
     taskLists(boxes),
   );
-  await budget.pause();
-  const rendered = new Parser(marked.defaults).parse([...tokens, footnoteList]);
-  const html = (frontMatter?.html ?? "") + rendered;
-  budget.checkLength(html);
-  await budget.pause();
-  return sanitize(html);
+  const parser = new Parser(marked.defaults);
+  const html = [frontMatter?.html ?? ""];
+  for (const { tokens, steps } of [...blocks, { tokens: [footnoteList], steps: 0 }]) {
+    const rendered = parser.parse(tokens);
+    budget.checkLength(rendered);
+    html.push(rendered);
+    const pausing = budget.pause(steps);
+    if (pausing) await pausing;
+  }
+  return sanitize(html, budget);
+}
+
+/** What is rendered between two pauses, and the steps to do so. */
+interface Block {
+  readonly tokens: Token[];
+  readonly steps: number;
+}
+
+/** The outermost blocks. The renderer makes one paragraph of texts that follow each other. */
+function splitBlocks(tokens: readonly Token[]): Token[][] {
+  const blocks: Token[][] = [];
+  for (const token of tokens) {
+    if (token.type === "text" && blocks.length > 0) blocks.at(-1)?.push(token);
+    else blocks.push([token]);
+  }
+  return blocks;
 }
 
 function formatSuffix(options: MarkupOptions): string {

@@ -26,11 +26,13 @@ export async function renderMarkup(
 ): Promise<string> {
   if (source.length > LENGTH_MAX) throw tooLarge("the text is too long to render");
   const render = chooseRenderer(options);
+  const budget = new RenderBudget(steps);
   try {
-    return await render(source, options, new RenderBudget(steps));
+    return await render(source, options, budget);
   } catch (error) {
     if (!(error instanceof TooMuchWork)) throw error;
-    return `<p><em>Shown as plain text, since ${error.message}.</em></p>\n${await renderPlainText(source)}`;
+    const html = await renderPlainText(source, options, budget);
+    return `<p><em>Shown as plain text, since ${error.message}.</em></p>\n${html}`;
   }
 }
 

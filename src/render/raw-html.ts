@@ -20,10 +20,8 @@ import { mapChildren, type RawTag, textToken } from "./token-tree.ts";
  */
 const TAGS_MAX = 20_000;
 
-const OPAQUE: ReadonlySet<string> = new Set(OPAQUE_ELEMENTS);
-
 /**
- * Splits the raw HTML of a text into complete, cleaned tags and text.
+ * Makes a function that splits the raw HTML of a text into complete, cleaned tags and text.
  *
  * Each token is parsed separately, so that an unclosed tag, attribute or comment cannot swallow
  * later output of the renderer. Tags need not be balanced, because Markdown may be between
@@ -32,24 +30,25 @@ const OPAQUE: ReadonlySet<string> = new Set(OPAQUE_ELEMENTS);
  * SECURITY: removes from a text everything that only renderers may write: classes, targets, and ids
  * without the prefix. Other forbidden HTML may pass, because the sanitizer removes it.
  *
- * @throws TooMuchWork for more than 20,000 tags.
+ * @returns A function for the outermost tokens of a document. Each call continues after the last
+ *   one. It throws `TooMuchWork` for more than 20,000 tags.
  */
-export function cleanRawHtml(tokens: readonly Token[], options: MarkupOptions): Token[] {
+export function rawHtmlCleaner(options: MarkupOptions): (tokens: readonly Token[]) => Token[] {
   let tagCount = 0;
 
-  function clean(list: readonly Token[]): Token[] {
+  /** @param list The element of the list whose content is dropped. */
+  function clean(tokens: readonly Token[], list: { opaque?: string | undefined }): Token[] {
     const cleaned: Token[] = [];
-    let opaque: string | undefined;
-    for (const token of list) {
-      mapChildren(token, clean);
+    for (const token of tokens) {
+      mapChildren(token, (children) => clean(children, {}));
       const pieces = isRawHtml(token) ? readHtml(token.text) : [token];
       for (const piece of pieces) {
         const tag = isTag(piece) ? piece : undefined;
         if (tag) tagCount += 1;
-        if (tag && OPAQUE.has(tag.element)) {
-          if (!tag.isClosing) opaque ??= tag.element;
-          else if (tag.element === opaque) opaque = undefined;
-        } else if (opaque === undefined && (!tag || ALLOWED_ELEMENTS.has(tag.element))) {
+        if (tag && OPAQUE_ELEMENTS.has(tag.element)) {
+          if (!tag.isClosing) list.opaque ??= tag.element;
+          else if (tag.element === list.opaque) list.opaque = undefined;
+        } else if (list.opaque === undefined && (!tag || ALLOWED_ELEMENTS.has(tag.element))) {
           cleaned.push(isTag(piece) ? formatTag(piece, options) : piece);
         }
       }
@@ -58,7 +57,8 @@ export function cleanRawHtml(tokens: readonly Token[], options: MarkupOptions): 
     return cleaned;
   }
 
-  return clean(tokens);
+  const outermost = {};
+  return (tokens) => clean(tokens, outermost);
 }
 
 /** The lexer returns text inside `<pre>` or `<code>` unparsed, including tags. */

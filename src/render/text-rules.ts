@@ -1,6 +1,6 @@
 import type { Token } from "marked";
 import type { RenderBudget } from "./render-budget.ts";
-import { mapTokens, textToken } from "./token-tree.ts";
+import { textToken, tokenMapper } from "./token-tree.ts";
 
 /** Steps to make, render and sanitize a replacement. */
 const STEPS_PER_REPLACEMENT = 900;
@@ -30,17 +30,16 @@ export interface TextRule {
 }
 
 /**
- * Applies `rules` to the plain text in `tokens`, each to the text that the earlier rules did not
- * replace.
+ * Makes a function that applies `rules` to the plain text in tokens, each to the text that the
+ * earlier rules did not replace.
  *
  * Code, link targets, attributes and alternative texts are not plain text.
  */
-export function applyTextRules(
-  tokens: readonly Token[],
+export function textRules(
   rules: readonly TextRule[],
   budget: RenderBudget,
-): Token[] {
-  return mapTokens(tokens, (token, scope) => {
+): (tokens: readonly Token[]) => Token[] {
+  return tokenMapper((token, scope) => {
     if (scope.isInCode || !isPlainText(token)) return [token];
     let pieces: Token[] = [token];
     for (const rule of rules) {

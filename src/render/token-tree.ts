@@ -29,31 +29,33 @@ export function textToken(text: string): Token {
 }
 
 /**
- * Replaces each token by the results of `map`, children first.
+ * Makes a function that replaces each token of a list by the results of `map`, children first. Each
+ * call continues the list of the last one.
  *
  * Lists of children are replaced in their parents; tokens are not copied.
  */
-export function mapTokens(
-  tokens: readonly Token[],
+export function tokenMapper(
   map: (token: Token, scope: TokenContext) => readonly Token[],
   scope: TokenContext = { isInLink: false, isInCode: false },
-): Token[] {
-  const mapped: Token[] = [];
+): (tokens: readonly Token[]) => Token[] {
   // An unclosed element ends with the list of tokens that contains its opening tag.
   let links = 0;
   let codes = 0;
-  for (const token of tokens) {
-    if (isRawTag(token)) {
-      const step = token.isClosing ? -1 : 1;
-      if (token.element === "a") links = Math.max(0, links + step);
-      if (CODE_ELEMENTS.has(token.element)) codes = Math.max(0, codes + step);
+  return (tokens) => {
+    const mapped: Token[] = [];
+    for (const token of tokens) {
+      if (isRawTag(token)) {
+        const step = token.isClosing ? -1 : 1;
+        if (token.element === "a") links = Math.max(0, links + step);
+        if (CODE_ELEMENTS.has(token.element)) codes = Math.max(0, codes + step);
+      }
+      const here = { isInLink: scope.isInLink || links > 0, isInCode: scope.isInCode || codes > 0 };
+      const below = { ...here, isInLink: here.isInLink || token.type === "link" };
+      mapChildren(token, (children) => tokenMapper(map, below)(children));
+      for (const replacement of map(token, here)) mapped.push(replacement);
     }
-    const here = { isInLink: scope.isInLink || links > 0, isInCode: scope.isInCode || codes > 0 };
-    const below = { ...here, isInLink: here.isInLink || token.type === "link" };
-    mapChildren(token, (children) => mapTokens(children, map, below));
-    for (const replacement of map(token, here)) mapped.push(replacement);
-  }
-  return mapped;
+    return mapped;
+  };
 }
 
 /** Replaces each list of tokens directly below `token`. */

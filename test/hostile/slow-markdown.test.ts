@@ -1,15 +1,23 @@
 import { describe, expect, it } from "vitest";
 
+import { renderMarkup } from "../../src/render/markup.ts";
+import { SLICE_STEPS } from "../../src/lib/time-slice.ts";
 import { RENDER_STEPS_MAX } from "../../src/render/render-budget.ts";
 import { call } from "../support/call.ts";
 import { make } from "../support/make.ts";
 import { sampleOf } from "../support/sample.ts";
+import { expectPauses } from "../support/slices.ts";
 import { logged } from "../support/usage.ts";
 
+/** 50 ms: the library can't pause within a block. */
+const HELD_STEPS = 10 * SLICE_STEPS;
 /** The limit of a text that is rendered. */
 const LENGTH = 512 * 1024;
 const fill = (pattern: string, length = LENGTH): string =>
   pattern.repeat(Math.floor(length / pattern.length));
+
+const render = (text: string): Promise<string> =>
+  renderMarkup(text, { mode: "gfm", rootUrl: "https://forge.example" });
 
 async function renderText(text: string) {
   const user = await make.user();
@@ -42,7 +50,8 @@ describe("Markdown at its size limit", () => {
       fill("> [!NOTE]\n> a\n\n", 200_000),
       "its HTML would be too long",
     ],
-    ["tags", fill("<b>x", 100_000), "it has more than 20000 HTML tags"],
+    ["tags in one paragraph", fill("<b>x", 100_000), "it takes too much work to render one"],
+    ["tags", fill("<b>x\n\n", 140_000), "it has more than 20000 HTML tags"],
   ];
   it.each(sampleOf(TEXTS, 4, "texts at the limit"))(
     "is shown as plain text if it consists of %s",
@@ -63,9 +72,39 @@ describe("Markdown at its size limit", () => {
   it.each([
     ["brackets, after each of which it reads a thousand escapes", fill("\\[", 100_000)],
     ["characters that could be an e-mail address", fill("a_b", 150_000)],
+    ["dollars, after each of which it looks for the end of a formula", fill("{$ ", 300_000)],
   ])("is shown as plain text far below the limit if it consists of %s", async (_, text) => {
     const { html } = await renderText(text);
     expect(html.slice(0, 200)).toMatch(/^<p><em>Shown as plain text, since it takes/);
+  });
+
+  const ITEM = "- The *quick* fox `jumps` over [the](dog).\n  - It is **very** nice\n";
+
+  it.each([
+    ["paragraphs", fill("# A\n\nSome <b>text</b> of *people*.\n\n", 100_000), "h1"],
+    ["items of a list", fill(ITEM, 60_000), "ul"],
+    ["rows of a table", `|a|b|\n|-|-|\n${fill("|*x*|y|\n", 40_000)}`, "table"],
+  ])("is rendered from %s without holding the thread", async (_, text, element) => {
+    const html = await expectPauses(5, () => render(text), HELD_STEPS);
+    expect(html.slice(0, 10)).toMatch(new RegExp(`^<${element}\\b`));
+  });
+
+  it.each([
+    ["list", fill(ITEM)],
+    ["paragraph", fill("a *b* `c`\n")],
+    ["table", `|a|\n|-|\n${fill("|x|\n", 400_000)}`],
+  ])("is shown as plain text if a %s would hold the thread", async (_, text) => {
+    const html = await expectPauses(1, () => render(text), HELD_STEPS);
+    expect(html.slice(0, 200)).toMatch(/^<p><em>Shown as plain text, since it takes/);
+  });
+
+  it("is rendered from values of a table without holding the thread", async () => {
+    const options = { mode: "file", filePath: "a.csv", rootUrl: "https://forge.example" } as const;
+    const csv = fill("a,b,c,d\n", 90_000);
+    const html = await expectPauses(20, () => renderMarkup(csv, options));
+    expect(html.slice(0, 40)).toContain('<table class="data-table">');
+    const refused = await expectPauses(5, () => renderMarkup(fill("a,b,c,d\n"), options));
+    expect(refused).toContain("since it has more than 50000 cells");
   });
 
   it("is rendered if people wrote it", async () => {

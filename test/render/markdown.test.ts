@@ -111,16 +111,14 @@ describe("math", () => {
   it.each([
     ["a $x_1*y*z$ b", '<p>a <code class="language-math">x_1*y*z</code> b</p>'],
     ["$`a<b`$", '<code class="language-math">a&lt;b</code>'],
-    ["\\(x\\)", '<code class="language-math">x</code>'],
     ["a $$x$$ b", '<code class="language-math">x</code>'],
     ["$$\nx\n$$", MATH_BLOCK],
-    ["\\[\nx\n\\]", MATH_BLOCK],
     ["```math\nx\n```", MATH_BLOCK],
   ])("is rendered for the page's script: %j", async (source, html) => {
     expect(await render(source)).toContain(html);
   });
 
-  it.each(["$5 and $6", "US$5 and US$6", "a $ b $ c", "$x$y"])(
+  it.each(["$5 and $6", "US$5 and US$6", "a $ b $5", "$x$y"])(
     "ignores dollars of prices and words: %j",
     async (source) => {
       expect(await render(source)).toBe(`<p>${source}</p>\n`);
@@ -231,5 +229,86 @@ describe("links and images", () => {
     expect(html).toContain(`<img src="${wiki}/raw/images/x.png"`);
     expect(html).toContain(`<a href="${wiki}/B" rel="nofollow">a</a>`);
     expect(html).toContain(`<img src="${wiki}/raw/d.png" alt="c"/>`);
+  });
+});
+
+const formula = (text: string): string => `<code class="language-math">${text}</code>`;
+const SHA = "0123456789abcdef0123456789abcdef01234567";
+const short = (path: string, text: string): string =>
+  `<p><a href="${REPO_URL}${path}" class="commit" rel="nofollow"><code>${text}</code></a></p>`;
+
+// Where Markdown leaves a choice, it is Gitea's.
+describe("a form is rendered as by Gitea", () => {
+  it.each([
+    // Only dollars make formulas: brackets after a backslash are brackets.
+    ["\\(a\\) \\[x]", "<p>(a) [x]</p>"],
+    ["call sum\\(a, b\\) first", "<p>call sum(a, b) first</p>"],
+    ["\\[\na\n\\]", "<p>[\na\n]</p>"],
+    ["$ a $", `<p>${formula("a")}</p>`],
+    ["$a$ $b$ $c$.", `<p>${formula("a")} ${formula("b")} ${formula("c")}.</p>`],
+    ["$a$$b$", `<p>${formula("a")}${formula("b")}</p>`],
+    ["$a$ ($b$) [$c$] {$d$}", `<p>${formula("a")} (${formula("b")}) [$c$] {$d$}</p>`],
+    [".$a$", "<p>.$a$</p>"],
+    ["a$x$", "<p>a$x$</p>"],
+    ["$x$a", "<p>$x$a</p>"],
+    ["$a a$b b$", "<p>$a a$b b$</p>"],
+    ["a$b $a a$b b$", "<p>a$b $a a$b b$</p>"],
+    ["$$a$$ test", `<p>${formula("a")} test</p>`],
+    ["foo $x=\\$$ bar", `<p>foo ${formula("x=\\$")} bar</p>`],
+    ["$\\text{$b$}$", `<p>${formula("\\text{$b$}")}</p>`],
+    ["a$`b`$c", `<p>a${formula("b")}c</p>`],
+    ["a$``b``$c x$```y```$z", `<p>a${formula("b")}c x${formula("y")}z</p>`],
+    ["[$a$](https://a.example)", `rel="nofollow">${formula("a")}</a></p>`],
+    // Elements that mean or show something stay.
+    ["<u>x</u>", "<p><u>x</u></p>"],
+    ["<article>x</article>", "<article>x</article>"],
+    ["<section>x</section>", "<section>x</section>"],
+    ["<aside>x</aside>", "<aside>x</aside>"],
+    ['<acronym title="a">x</acronym>', '<p><acronym title="a">x</acronym></p>'],
+    ["<hgroup>x</hgroup>", "<p><hgroup>x</hgroup></p>"],
+    ["<center>x</center>", "<center>x</center>"],
+    ['<progress max="2" value="1">x</progress>', '<progress max="2" value="1">x</progress>'],
+    ['<meter low="1">x</meter>', '<meter low="1">x</meter>'],
+    ["<font color=red>x</font>", "<p>x</p>"],
+    ["<picture><source srcset=x><img src=y></picture>", '/y"/></p>'],
+    // Parts of a table outside of one go, and what closes more than was opened.
+    ["<td>x</td>", "x"],
+    ["<tr><td>x", "x"],
+    ["<tbody><tr><th>x</th></tr></tbody>", "x"],
+    ["<caption>x</caption>", "x"],
+    ["a </td></tr></table> b", "<p>a  b</p>"],
+    ["<div><tr>x</tr></div>", "<div>x</div>"],
+    ["<table><tr><td><tr>x</table>", "<table><tr><td></td></tr><tr>x</tr></table>"],
+    ["<table><div><td>x</table>", "<table><div>x</div></table>"],
+    ["<table><tr><td>a</table>", "<table><tr><td>a</td></tr></table>"],
+    ["<table>\n<tr><td>\n\n**x**\n\n</td></tr>\n</table>", "<td><p><strong>x</strong></p>\n</td>"],
+    ["</div></div>x", "x"],
+    // Addresses of a commit and its files are shortened, those of branches are not.
+    [
+      `${REPO_URL}/src/commit/${SHA}/a/b.ts`,
+      short(`/src/commit/${SHA}/a/b.ts`, "0123456789/a/b.ts"),
+    ],
+    [
+      `${REPO_URL}/src/commit/${SHA}/a.ts#L1-L2`,
+      short(`/src/commit/${SHA}/a.ts#L1-L2`, "0123456789/a.ts (L1-L2)"),
+    ],
+    [
+      `${REPO_URL}/src/commit/${SHA}/a.md?display=source#L3`,
+      short(`/src/commit/${SHA}/a.md?display=source#L3`, "0123456789/a.md (L3)"),
+    ],
+    [`${REPO_URL}/blame/commit/${SHA}/a.ts`, short(`/blame/commit/${SHA}/a.ts`, "0123456789/a.ts")],
+    [`${REPO_URL}/raw/commit/${SHA}/a.ts`, short(`/raw/commit/${SHA}/a.ts`, "0123456789/a.ts")],
+    [`${REPO_URL}/src/commit/${SHA}`, short(`/src/commit/${SHA}`, "0123456789")],
+    [`${REPO_URL}/commit/${SHA}#diff-2`, short(`/commit/${SHA}#diff-2`, "0123456789 (diff-2)")],
+    [`(${REPO_URL}/src/commit/${SHA}/a.ts).`, "<code>0123456789/a.ts</code></a>).</p>"],
+    [`${REPO_URL}/src/branch/main/a.ts#L1`, `>${REPO_URL}/src/branch/main/a.ts#L1</a>`],
+    [`[t](${REPO_URL}/src/commit/${SHA}/a.ts)`, 'rel="nofollow">t</a>'],
+    [`\`${REPO_URL}/src/commit/${SHA}/a.ts\``, `<code>${REPO_URL}/src/commit/${SHA}/a.ts</code>`],
+    ["## More tests {#custom-id}", '<h2 id="user-content-custom-id">More tests</h2>'],
+    ["- [ ] <!-- c --> x", 'data-source-position="2"/> x</li>'],
+    ["~~a~~ ~b~ ==c==", "<p><del>a</del> <del>b</del> ==c==</p>"],
+    ["a\\\nb  \nc", "<p>a<br/>b<br/>c</p>"],
+  ])("%j", async (source, html) => {
+    expect(await render(source)).toContain(html);
   });
 });

@@ -215,9 +215,9 @@ describe("references to an external tracker", () => {
     const long = `${"x".repeat(40)}!`;
     expect(await renderBoth(long, tracker("regexp", "(x+)+$"))).toBe(`<p>${long}</p>\n`);
     const budget = new StepBudget(RENDER_STEPS_MAX);
-    const line = `${"x".repeat(1990)}\n`;
+    const line = `${"x".repeat(500)}\n\n`;
     const options = { tracker: tracker("regexp", "(x*y|x)"), resolve: knowAll };
-    const html = await render(line.repeat(200), options, budget);
+    const html = await render(line.repeat(1000), options, budget);
     expect(html).toContain("Shown as plain text");
     expect(budget.isExhausted).toBe(true);
   });

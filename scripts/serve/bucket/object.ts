@@ -6,6 +6,7 @@ import {
   RELEASE,
   type LocateRequest,
 } from "./protocol.ts";
+import type { AbandonableStream } from "./piece-digests.ts";
 import { type Blobs, R2BucketObject } from "./simulator.js";
 
 export { default } from "./entrance.ts";
@@ -41,13 +42,18 @@ export class LocalBucket extends R2BucketObject {
       const located = this.#locate(await request.json());
       return located ? Response.json(located) : new Response(null, { status: 404 });
     }
-    if (request.method !== RELEASE) return super.fetch(request);
+    if (request.method !== RELEASE) {
+      const response = await super.fetch(request);
+      // The simulator has no other errors without R2's own code.
+      return response.status === 500 ? refuseWrite() : response;
+    }
     this.#leases.get(request.headers.get(LEASE_HEADER) ?? "")?.release();
     return new Response(null, { status: 204 });
   }
 
   /**
    * Deletes a file when nobody reads it as one of several. One that is open can be read to its end.
+   * Where one can't be written, its sender learns of it.
    */
   override get blob(): Blobs {
     if (this.#blobs) return this.#blobs;
@@ -58,6 +64,15 @@ export class LocalBucket extends R2BucketObject {
       const readers = [...this.#leases.values()].filter(({ ids }) => ids.has(id));
       await Promise.all(readers.map(({ released }) => released));
       await remove(id);
+    };
+    const put = blobs.put.bind(blobs);
+    blobs.put = async (stream: AbandonableStream) => {
+      try {
+        return await put(stream);
+      } catch (error) {
+        stream.abandon?.(error);
+        throw error;
+      }
     };
     this.#blobs = blobs;
     return blobs;
@@ -109,6 +124,15 @@ export class LocalBucket extends R2BucketObject {
     this.#leases.set(name, { ids, released, release });
     return name;
   }
+}
+
+/** In R2's form, with the words by which the service knows a full disk. */
+function refuseWrite(): Response {
+  const error = { version: 1, v4code: 10_001, message: "No space left on device." };
+  return new Response(error.message, {
+    status: 507,
+    headers: { "cf-r2-error": JSON.stringify(error) },
+  });
 }
 
 /** As the simulator formats it. */

@@ -25,12 +25,26 @@ export class PieceDigests {
   }
 
   /** Returns the same bytes, to be read at once. */
-  passOn(bytes: ReadableStream): ReadableStream {
+  passOn(bytes: ReadableStream): AbandonableStream {
     const { readable, writable } = new IdentityTransformStream();
-    this.digests = digest(bytes, writable, this.#algorithms);
+    const { promise: abandoned, reject: abandon } = Promise.withResolvers<never>();
+    this.digests = digest(bytes, writable, this.#algorithms, abandoned);
     // Awaited when the file is written, which fails if this does.
     this.digests.catch(() => {});
-    return readable;
+    return Object.assign(readable, { abandon });
+  }
+}
+
+/**
+ * A stream whose reader reports that it failed. The runtime does not cancel what it writes to a
+ * file when the disk is full: the sender would wait without end.
+ */
+export type AbandonableStream = ReadableStream & { abandon?: (reason: unknown) => void };
+
+/** Reads the rest: the sender, which a cancelled stream leaves waiting, then reads the answer. */
+async function drain(reader: PatientReader): Promise<void> {
+  for (let isDone = false; !isDone;) {
+    ({ done: isDone } = await reader.readAtLeast(FIRST_BYTES, new Uint8Array(FIRST_BYTES)));
   }
 }
 
@@ -38,6 +52,7 @@ async function digest(
   from: ReadableStream,
   to: WritableStream,
   algorithms: readonly string[],
+  abandoned: Promise<never>,
 ): Promise<Map<string, Buffer>> {
   const hashes = algorithms.map((name) => createHash(name.replace("-", "")));
   const reader = from.getReader({ mode: "byob" }) as unknown as PatientReader;
@@ -48,15 +63,16 @@ async function digest(
       const { value, done } = await reader.readAtLeast(buffer.byteLength, new Uint8Array(buffer));
       if (value && value.length > 0) {
         for (const hash of hashes) hash.update(value);
-        await writer.write(value);
+        await Promise.race([writer.write(value), abandoned]);
       }
       if (done || !value) break;
       // It is written, so that its memory is free for the next one.
       buffer = value.buffer.byteLength < PIECE_BYTES ? new ArrayBuffer(PIECE_BYTES) : value.buffer;
     }
-    await writer.close();
+    await Promise.race([writer.close(), abandoned]);
   } catch (error) {
-    await Promise.allSettled([reader.cancel(), writer.abort(error)]);
+    void writer.abort(error).catch(() => {});
+    await drain(reader).catch(() => {});
     throw error;
   }
   return new Map(hashes.map((hash, at) => [algorithms[at] as string, hash.digest()]));

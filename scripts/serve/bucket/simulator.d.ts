@@ -4,6 +4,7 @@
 
 /** Files of the simulator, which never change. */
 export type Blobs = {
+  put: (stream: ReadableStream) => Promise<string>;
   delete: (id: string) => Promise<void>;
 };
 

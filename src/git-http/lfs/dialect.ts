@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-import { CALLER_LEFT_STATUS } from "../../entrance/as-failure.ts";
+import { asFailure, CALLER_LEFT_STATUS, isOfFullStorage } from "../../entrance/as-failure.ts";
 import { failureHeaders, GIT_FAILURE_STATUS } from "../../entrance/failure-status.ts";
 import { Moved } from "../../entrance/moved.ts";
 import { Failure } from "../../lib/failure.ts";
@@ -33,8 +33,9 @@ export function refuse(
 }
 
 /** Renders a thrown error. */
-export function renderLfsFailure(error: unknown, c: Context<GitHttpEnv>): Response {
-  if (error instanceof CallerLeft) return new Response(null, { status: CALLER_LEFT_STATUS });
+export function renderLfsFailure(thrown: unknown, c: Context<GitHttpEnv>): Response {
+  if (thrown instanceof CallerLeft) return new Response(null, { status: CALLER_LEFT_STATUS });
+  const error = isOfFullStorage(thrown) ? asFailure(thrown) : thrown;
   if (error instanceof Moved) return c.redirect(error.location, error.status);
   if (error instanceof Failure) {
     const headers = failureHeaders(error);

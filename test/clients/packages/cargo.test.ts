@@ -93,7 +93,7 @@ describe.skipIf(!isThere)("cargo", { timeout: 240_000 }, () => {
     const secret = await makeToken(writer, "write:package");
     const env = { FORGE: serviceUrl, OWNER: writer.name, TOKEN: secret, ...toolchain };
     const commands = `exec 2>&1\n${readCommands("docs/packages/cargo.md")}`;
-    const output = await runProgram("bash", ["-euc", commands], { directory, env });
+    const output = await runProgram("sh", ["-ec", commands], { directory, env });
     expect(output).toContain("Hello from a crate");
     expect(output).toMatch(/hello = "0\.1\.0"/);
     expect(output).toContain(writer.name);

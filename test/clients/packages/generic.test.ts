@@ -22,7 +22,7 @@ if (isSkipped) process.stderr.write("the generic registry is not tried: curl is 
 describe.skipIf(isSkipped)("generic packages with curl", () => {
   it("are published, installed and deleted by the commands of the document", async () => {
     const directory = makeDirectory();
-    const output = await runProgram("bash", ["-euc", readCommands("docs/packages/generic.md")], {
+    const output = await runProgram("sh", ["-ec", readCommands("docs/packages/generic.md")], {
       directory,
       env: { FORGE: serviceUrl, OWNER: owner.name, TOKEN: token },
     });

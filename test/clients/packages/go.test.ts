@@ -105,7 +105,7 @@ describe.skipIf(!hasClients)("go", { timeout: 240_000 }, () => {
     const secret = await makeToken(writer, "write:package");
     const env = { ...SETTINGS, FORGE: serviceUrl, OWNER: writer.name, TOKEN: secret };
     const commands = readCommands("docs/packages/go.md");
-    const output = await runProgram("bash", ["-euc", commands], { directory, env });
+    const output = await runProgram("sh", ["-ec", commands], { directory, env });
     expect(output).toContain("Hello from a module");
     expect(output).toContain("example.com/greet v1.0.0");
   });

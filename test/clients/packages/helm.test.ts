@@ -128,7 +128,7 @@ describe.skipIf(!hasHelm)("helm", { timeout: 120_000 }, () => {
   it("does what the document says", async () => {
     const user = await makeUser();
     const home = makeDirectory();
-    const printed = await runProgram("bash", ["-eu"], {
+    const printed = await runProgram("sh", ["-e"], {
       directory: home,
       env: {
         PATH: `${dirname(HELM)}:${process.env["PATH"] ?? ""}`,

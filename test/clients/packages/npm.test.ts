@@ -256,7 +256,7 @@ describe("npm", { timeout: 120_000 }, () => {
   it("does what the document says", async () => {
     const user = await makeUser();
     const home = makeDirectory();
-    const printed = await runProgram("bash", ["-eu"], {
+    const printed = await runProgram("sh", ["-e"], {
       directory: home,
       env: {
         FORGE: serviceUrl,

@@ -93,7 +93,7 @@ describe.skipIf(!hasProgram("mono") || !existsSync(NUGET))("NuGet's client", () 
     const { options } = new Workspace(writer.name, secret);
     const env = { ...options.env, FORGE: serviceUrl, OWNER: writer.name, TOKEN: secret };
     const commands = readCommands("docs/packages/nuget.md");
-    const output = await runProgram("bash", ["-euc", commands], { ...options, env });
+    const output = await runProgram("sh", ["-ec", commands], { ...options, env });
     expect(output).toContain("Your package was pushed");
     expect(output).toMatch(/^Hello$/m);
     expect(output).toMatch(/^Hello\.Forge 1\.0\.0$/m);

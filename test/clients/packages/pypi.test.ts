@@ -90,7 +90,7 @@ describe.skipIf(!hasClients)("pip, uv and twine", { timeout: 240_000 }, () => {
     const secret = await makeToken(writer, "write:package");
     const env = { FORGE: serviceUrl, OWNER: writer.name, TOKEN: secret, UV_OFFLINE: "0" };
     const commands = readCommands("docs/packages/pypi.md");
-    const output = await runProgram("bash", ["-euc", commands], { directory, env });
+    const output = await runProgram("sh", ["-ec", commands], { directory, env });
     expect(output).toContain("Hello from hello! by pip");
     expect(output).toMatch(/hello +0\.2\.0/);
     expect(output).toMatch(/Saved .*hello-0\.1\.0/);

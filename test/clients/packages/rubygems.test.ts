@@ -79,7 +79,7 @@ describe.skipIf(!hasProgram("gem") || !hasProgram("bundle"))("gem and Bundler", 
     const { path } = new Home(writer.name, "none");
     const env = { FORGE: serviceUrl, OWNER: writer.name, TOKEN: secret };
     const gems = { GEM_HOME: join(path, "gems"), GEM_PATH: join(path, "gems") };
-    const output = await runProgram("bash", ["-euc", readCommands("docs/packages/rubygems.md")], {
+    const output = await runProgram("sh", ["-ec", readCommands("docs/packages/rubygems.md")], {
       directory: path,
       env: { ...env, ...gems },
     });

@@ -9,7 +9,8 @@ const TIMEOUT_MS = 60_000;
 
 /**
  * Runs examples in one shell, as a reader would paste them: later examples use the variables of
- * earlier ones.
+ * earlier ones. It is the plain `sh`, so that they run in every shell. That it ends where a command
+ * fails only shows the failure.
  *
  * @returns The output of each example.
  * @throws Error if a command fails.
@@ -21,7 +22,7 @@ export async function runExamples(
 ): Promise<string[]> {
   const script = examples.map(({ command }) => `${command}\necho; echo "${MARK}"`).join("\n");
   // This process reads the service's log meanwhile.
-  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], {
+  const { stdout } = await promisify(execFile)("sh", ["-ec", script], {
     cwd: directory,
     timeout: TIMEOUT_MS,
     env: { ...process.env, ...env },
