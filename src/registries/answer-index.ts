@@ -1,7 +1,7 @@
 import type { Ctx } from "../context.ts";
 import type { Package, PackageRegistry } from "../db/schema/index.ts";
 import { encodeText, readByteText } from "../git/byte-text.ts";
-import { hasTag } from "../lib/entity-tag.ts";
+import { evaluateConditions, versionHeaders } from "../lib/conditional-request.ts";
 import { formatHex } from "../lib/hex.ts";
 import type { RegistryContext } from "./env.ts";
 
@@ -62,17 +62,16 @@ export async function answerIndex(
     "SHA-256",
     new TextEncoder().encode(JSON.stringify([name, ...key])),
   );
-  const tag = formatHex(new Uint8Array(digest)).slice(0, 40);
+  const version = { tag: formatHex(new Uint8Array(digest)).slice(0, 40) };
   const headers = {
     ...own,
-    ETag: `"${tag}"`,
+    ...versionHeaders(version),
     "Content-Type": type,
     // Kept, but shown again only after another look at what the reader may see.
     "Cache-Control": "private, no-cache",
   };
-  if (hasTag(c.req.header("if-none-match"), tag)) {
-    return new Response(null, { status: 304, headers });
-  }
+  const { status } = evaluateConditions(c.req.raw, version);
+  if (status !== 200) return new Response(null, { status, headers });
   const bytes = await readIndex(ctx, { source, kind, make });
   const length = { "Content-Length": String(bytes.length) };
   if (c.req.method === "HEAD") return new Response(null, { headers: { ...headers, ...length } });
