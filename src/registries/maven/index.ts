@@ -15,10 +15,12 @@ import type { PackageContext } from "../../domain/packages/package/find-package.
 import { findVersion } from "../../domain/packages/package/find-version.ts";
 import { publishVersion } from "../../domain/packages/package/publish-version.ts";
 import { receiveBlob, storeBlob } from "../../domain/packages/package/receive-blob.ts";
-import { malformed, notFound } from "../../lib/failure.ts";
+import { Failure, malformed, notFound } from "../../lib/failure.ts";
+import { answerBytes } from "../answer-bytes.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
 import {
+  enterOwner,
   enterPackage,
   enterPackageFile,
   type NamedPackage,
@@ -64,7 +66,7 @@ type FilePath = Extract<MavenPath, { kind: "file" }>;
 type MetadataPath = Extract<MavenPath, { kind: "metadata" }>;
 
 maven.get("/*", async (c) => {
-  const path = parseMavenPath(c);
+  const path = await readPath(c);
   switch (path.kind) {
     case "file":
       return answerArtifact(c, path);
@@ -121,6 +123,20 @@ maven.onError(failureRenderer(PLAIN_TEXT));
 
 /** Finds the package of an artifact. */
 const enterArtifact = (
+/**
+ * The target of a path that is read. Clients and repository managers ask for files that other
+ * repositories have, such as `.meta/prefixes.txt`, and go on without what is not found.
+ */
+async function readPath(c: RegistryContext): Promise<MavenPath> {
+  try {
+    return parseMavenPath(c);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    await enterOwner(c, { mode: "read" });
+    throw notFound(error.message);
+  }
+}
+
   c: RegistryContext,
   artifact: Artifact,
   mode: "read" | "write",
