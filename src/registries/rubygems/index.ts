@@ -53,6 +53,15 @@ const PAGE_SIZE = 30;
 const PAGE_NUMBER_MAX = 1000;
 
 for (const kind of ["specs", "latest_specs", "prerelease_specs"] satisfies SpecsKind[]) {
+// `gem` asks whether the source answers here, and reads the compact index of one that does: a
+// source that does not is read by its marshalled indexes, with a request for each version.
+for (const path of ["", "/"]) {
+  rubygems.get(path, async (c) => {
+    await enterOwner(c, { mode: "read" });
+    return c.text("RubyGems\n");
+  });
+}
+
   rubygems.get(`/${kind}.4.8.gz`, async (c) => {
     const request = await enterGems(c);
     return answerIndex(c, request.ctx, {
