@@ -62,6 +62,8 @@ const TYPES: Readonly<Record<string, string>> = {
   module: "application/json",
 };
 
+const CHECKSUM_TYPE = "text/plain; charset=UTF-8";
+
 type FilePath = Extract<MavenPath, { kind: "file" }>;
 type MetadataPath = Extract<MavenPath, { kind: "metadata" }>;
 
@@ -121,8 +123,6 @@ maven.delete("/*", async (c) => {
 
 maven.onError(failureRenderer(PLAIN_TEXT));
 
-/** Finds the package of an artifact. */
-const enterArtifact = (
 /**
  * The target of a path that is read. Clients and repository managers ask for files that other
  * repositories have, such as `.meta/prefixes.txt`, and go on without what is not found.
@@ -137,6 +137,8 @@ async function readPath(c: RegistryContext): Promise<MavenPath> {
   }
 }
 
+/** Finds the package of an artifact. */
+const enterArtifact = (
   c: RegistryContext,
   artifact: Artifact,
   mode: "read" | "write",
@@ -156,7 +158,10 @@ async function answerArtifact(c: RegistryContext, path: FilePath): Promise<Respo
   const key = { versionKey: version, nameKey: file };
   const { ctx, found } = await enterPackageFile(c, toNamed(artifact, "read"), key);
   if (!found) throw notFound("the file does not exist");
-  if (path.checksum) return c.text(found.blob[path.checksum]);
+  if (path.checksum) {
+    const form = { type: CHECKSUM_TYPE, modifiedAt: found.file.createdAt };
+    return answerBytes(c, found.blob[path.checksum], form);
+  }
   const extension = path.file.slice(path.file.lastIndexOf(".") + 1);
   const type = TYPES[extension];
   return answerFile(c, ctx, found, type === undefined ? {} : { type });
@@ -306,7 +311,7 @@ const answerDocument = (
   answerIndex(c, ctx, {
     source,
     kind: [...kind, checksum ?? ""],
-    type: checksum ? "text/plain; charset=UTF-8" : "text/xml; charset=UTF-8",
+    type: checksum ? CHECKSUM_TYPE : "text/xml; charset=UTF-8",
     make: async () => {
       const text = await make();
       return checksum ? createHash(checksum).update(text).digest("hex") : text;
