@@ -110,6 +110,9 @@ export const REFUSALS = {
 
 /** The description of each 304. */
 export const NOT_MODIFIED = "Not modified";
+/** The description of each 412 of a read. */
+export const OUTDATED =
+  "Outdated; the content is not what `If-Match` or `If-Unmodified-Since` requires";
 
 /** The error responses of a route. */
 export function refusals<Status extends keyof typeof REFUSALS>(

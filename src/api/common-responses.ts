@@ -1,6 +1,6 @@
 import type { RouteConfig } from "@hono/zod-openapi";
 
-import { HEADERS, NOT_MODIFIED, refusals } from "./answers.ts";
+import { HEADERS, NOT_MODIFIED, OUTDATED, refusals } from "./answers.ts";
 
 type Responses = RouteConfig["responses"];
 type HeadersObject = Readonly<Record<string, object>>;
@@ -11,7 +11,7 @@ const IN_REPOSITORY = /^\/repos\/\{owner\}\/\{repo\}\//;
 
 /**
  * Whether the responses of a route get an `ETag`, and 304 for a client that has the current
- * content.
+ * content, and 412 for one that requires another.
  */
 export const isConditional = ({
   method,
@@ -51,6 +51,7 @@ export function describeResponses(route: RouteConfig): Responses {
     ...responses,
     200: { ...found, headers },
     304: { description: NOT_MODIFIED, headers },
+    412: { description: OUTDATED, headers },
   };
 }
 

@@ -1,4 +1,4 @@
-import { NOT_MODIFIED, REFUSALS } from "./answers.ts";
+import { NOT_MODIFIED, OUTDATED, REFUSALS } from "./answers.ts";
 
 /** A value of a JSON document. */
 type Json = null | boolean | number | string | readonly Json[] | JsonObject;
@@ -84,8 +84,11 @@ const NAMES = new Map(
   ]),
 );
 
-/** The word for a 304, whose variants differ in their headers alone; the first header counts. */
-const UNMODIFIED = {
+/**
+ * The words for a 304 and a 412, whose variants differ in their headers alone; the first header
+ * counts.
+ */
+const CONDITIONAL = {
   "X-Page": "NumberedPage",
   "X-Total-Count": "Page",
   "Accept-Ranges": "File",
@@ -96,8 +99,8 @@ function nameResponses(responses: readonly Response[]): Map<string, string> {
   const names = new Map<string, string>();
   for (const { value, text } of repeatedIn(responses)) {
     const { description, headers = {} } = value;
-    const isUnmodified = description === NOT_MODIFIED;
-    const variant = isUnmodified && Object.entries(UNMODIFIED).find(([name]) => name in headers);
+    const isConditional = description === NOT_MODIFIED || description === OUTDATED;
+    const variant = isConditional && Object.entries(CONDITIONAL).find(([name]) => name in headers);
     const suffix = variant ? variant[1] : "";
     add(names, text, NAMES.get(description) ?? `${pascalCase(description)}${suffix}`);
   }

@@ -1,25 +1,20 @@
-import { hasTag } from "./entity-tag.ts";
+import {
+  type ConditionalRequest,
+  type ContentVersion,
+  evaluateConditions,
+  versionHeaders,
+} from "./conditional-request.ts";
 import { formatFilename } from "./header-value.ts";
 import { streamOf } from "./stream-of.ts";
 
 /** A file that is generated while it is sent. */
-export interface Download {
+export interface Download extends ContentVersion {
   readonly name: string;
   readonly mediaType: string;
-  /** The entity tag, without quotes: equal for equal content. */
-  readonly tag: string;
-  /** True if two files with the same tag may differ in their bytes. */
-  readonly isTagWeak: boolean;
   /** A URL that always serves this same file; undefined if there is none. */
   readonly immutableUrl: string | undefined;
   /** Called at most once, and only if the body is sent. */
   readonly open: () => Promise<AsyncGenerator<Uint8Array>>;
-}
-
-/** The parts of a request that the response depends on. */
-export interface DownloadRequest {
-  readonly method: string;
-  readonly ifNoneMatch: string | undefined;
 }
 
 /**
@@ -31,8 +26,8 @@ export interface DownloadRequest {
  * @param onEnd Called with the number of bytes sent once the body ends.
  */
 export async function answerDownload(
-  { method, ifNoneMatch }: DownloadRequest,
-  { name, mediaType, tag, isTagWeak, immutableUrl, open }: Download,
+  request: ConditionalRequest,
+  { name, mediaType, immutableUrl, open, ...version }: Download,
   onEnd: (sentBytes: number) => void,
 ): Promise<Response> {
   const headers: Record<string, string> = {
@@ -40,11 +35,11 @@ export async function answerDownload(
     "Content-Disposition": `attachment; ${formatFilename(name)}`,
     "Content-Security-Policy": "default-src 'none'; sandbox",
     "X-Content-Type-Options": "nosniff",
-    ETag: `${isTagWeak ? "W/" : ""}"${tag}"`,
+    ...versionHeaders(version),
     "Access-Control-Expose-Headers": "Content-Disposition, ETag, Link",
   };
   if (immutableUrl !== undefined) headers["Link"] = `<${immutableUrl}>; rel="immutable"`;
-  if (hasTag(ifNoneMatch, tag)) return new Response(null, { status: 304, headers });
-  if (method === "HEAD") return new Response(null, { headers });
+  const { status } = evaluateConditions(request, version);
+  if (status !== 200 || request.method === "HEAD") return new Response(null, { status, headers });
   return new Response(streamOf(await open(), onEnd), { headers });
 }

@@ -1,5 +1,8 @@
-import { hasTag } from "./entity-tag.ts";
-import type { DownloadRequest } from "./download.ts";
+import {
+  type ConditionalRequest,
+  evaluateConditions,
+  versionHeaders,
+} from "./conditional-request.ts";
 import { streamOf } from "./stream-of.ts";
 
 /** A text that is generated while it is sent. */
@@ -22,17 +25,19 @@ export interface StreamedText {
  * @param onEnd Called with the number of bytes sent once the body ends.
  */
 export async function answerText(
-  { method, ifNoneMatch }: DownloadRequest,
+  request: ConditionalRequest,
   { tag, open }: StreamedText,
   onEnd: (sentBytes: number) => void,
 ): Promise<Response> {
-  const version = { ETag: `W/"${tag}"`, "Access-Control-Expose-Headers": "ETag" };
-  if (hasTag(ifNoneMatch, tag)) return new Response(null, { status: 304, headers: version });
+  const version = { tag, isTagWeak: true };
+  const shown = { ...versionHeaders(version), "Access-Control-Expose-Headers": "ETag" };
+  const { status } = evaluateConditions(request, version);
+  if (status !== 200) return new Response(null, { status, headers: shown });
   const headers = {
-    ...version,
+    ...shown,
     "Content-Type": "text/plain; charset=utf-8",
     "X-Content-Type-Options": "nosniff",
   };
-  if (method === "HEAD") return new Response(null, { headers });
+  if (request.method === "HEAD") return new Response(null, { headers });
   return new Response(streamOf(await open(), onEnd), { headers });
 }

@@ -25,10 +25,10 @@ export function answerFile(
   return answerStoredFile(c.req.raw, {
     sizeBytes: blob.sizeBytes,
     tag,
+    modifiedAt: file.createdAt,
     headers: {
       "Content-Type": type,
       "Content-Disposition": `attachment; ${formatFilename(file.name)}`,
-      "Last-Modified": new Date(file.createdAt).toUTCString(),
       // Kept, but shown again only after another look at what the reader may see.
       "Cache-Control": "private, no-cache",
       ...headers,

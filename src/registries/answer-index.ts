@@ -1,7 +1,8 @@
 import type { Ctx } from "../context.ts";
 import type { Package, PackageRegistry } from "../db/schema/index.ts";
+import type { ShownRegistry } from "../domain/packages/package/find-registry.ts";
 import { encodeText, readByteText } from "../git/byte-text.ts";
-import { hasTag } from "../lib/entity-tag.ts";
+import { evaluateConditions, versionHeaders } from "../lib/conditional-request.ts";
 import { formatHex } from "../lib/hex.ts";
 import type { RegistryContext } from "./env.ts";
 
@@ -9,6 +10,9 @@ import type { RegistryContext } from "./env.ts";
 type IndexSource =
   | Pick<Package, "id" | "revision" | "createdAt">
   | Pick<PackageRegistry, "ownerId" | "type" | "revision">;
+
+/** The same with the date of its last change. */
+type DatedSource = IndexSource & (Pick<Package, "id" | "datedAt"> | ShownRegistry);
 
 /** An index that is made from rows. */
 export interface IndexContent {
@@ -19,7 +23,12 @@ export interface IndexContent {
   readonly make: () => Promise<string | Uint8Array>;
 }
 
-interface IndexDocument extends IndexContent {
+/** An index that is sent. */
+export interface SentIndex extends IndexContent {
+  readonly source: DatedSource;
+}
+
+interface IndexDocument extends SentIndex {
   readonly type: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -37,6 +46,10 @@ export function readIndex(ctx: Ctx, { source, kind, make }: IndexContent): Promi
     return typeof made === "string" ? encodeText(made) : readByteText(made);
   });
 }
+
+/** The date of an index, in milliseconds; undefined for one that its date does not identify. */
+export const indexDateOf = (source: DatedSource): number | undefined =>
+  "isDated" in source && !source.isDated ? undefined : source.datedAt;
 
 function keyOf({ rootUrl }: Ctx, source: IndexSource, [kind, ...parts]: IndexContent["kind"]) {
   const name =
@@ -62,17 +75,19 @@ export async function answerIndex(
     "SHA-256",
     new TextEncoder().encode(JSON.stringify([name, ...key])),
   );
-  const tag = formatHex(new Uint8Array(digest)).slice(0, 40);
+  const version = {
+    tag: formatHex(new Uint8Array(digest)).slice(0, 40),
+    modifiedAt: indexDateOf(source),
+  };
   const headers = {
     ...own,
-    ETag: `"${tag}"`,
+    ...versionHeaders(version),
     "Content-Type": type,
     // Kept, but shown again only after another look at what the reader may see.
     "Cache-Control": "private, no-cache",
   };
-  if (hasTag(c.req.header("if-none-match"), tag)) {
-    return new Response(null, { status: 304, headers });
-  }
+  const { status } = evaluateConditions(c.req.raw, version);
+  if (status !== 200) return new Response(null, { status, headers });
   const bytes = await readIndex(ctx, { source, kind, make });
   const length = { "Content-Length": String(bytes.length) };
   if (c.req.method === "HEAD") return new Response(null, { headers: { ...headers, ...length } });

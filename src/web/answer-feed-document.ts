@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-import { hasTag } from "../lib/entity-tag.ts";
+import { evaluateConditions, versionHeaders } from "../lib/conditional-request.ts";
 import { formatHex } from "../lib/hex.ts";
 import type { WebEnv } from "./env.ts";
 import { type FeedDocument, formatAtom, formatRss } from "./feed-document.ts";
@@ -14,10 +14,12 @@ export async function answerFeedDocument(
   const isAtom = ending === ".atom";
   const text = isAtom ? formatAtom(document) : formatRss(document);
   const hash = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(text));
-  const tag = formatHex(new Uint8Array(hash));
-  c.header("ETag", `"${tag}"`);
-  if (hasTag(c.req.header("If-None-Match"), tag)) return c.body(null, 304);
+  const version = { tag: formatHex(new Uint8Array(hash)) };
+  const headers = versionHeaders(version);
+  const { status } = evaluateConditions(c.req.raw, version);
+  if (status !== 200) return new Response(null, { status, headers });
   return c.body(text, 200, {
+    ...headers,
     "Content-Type": `application/${isAtom ? "atom" : "rss"}+xml; charset=utf-8`,
   });
 }

@@ -18,9 +18,8 @@ archives.get("/:owner/:repo/archive/:archive{.+}", async (c, next) => {
   if (owner === "api") return next();
   const { ctx, repo } = await enterRepositoryPath(c, owner, name, { unit: "code", mode: "read" });
   const { ref, format } = parseArchiveName(archive);
-  const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
   const { requestId } = c.var;
-  return answerDownload(request, await findArchive(ctx, repo, ref, format), (sentBytes) =>
+  return answerDownload(c.req.raw, await findArchive(ctx, repo, ref, format), (sentBytes) =>
     log("archive:sent", { id: requestId, ...ctx.git.usage.counts(), sentBytes }),
   );
 });

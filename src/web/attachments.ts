@@ -92,6 +92,7 @@ async function download(c: Context<WebEnv>, ctx: Ctx, attachment: Attachment): P
   const file = {
     sizeBytes,
     tag: uuid,
+    modifiedAt: attachment.createdAt,
     headers: {
       "Content-Type": type,
       "Content-Disposition": `${isShown ? "inline" : "attachment"}; ${formatFilename(name)}`,

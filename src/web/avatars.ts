@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 
 import { findImage } from "../domain/people/avatars/find-image.ts";
-import { hasTag } from "../lib/entity-tag.ts";
+import { evaluateConditions, versionHeaders } from "../lib/conditional-request.ts";
 import type { WebEnv } from "./env.ts";
 import { renderFailure } from "./render-failure.ts";
 
@@ -40,12 +40,14 @@ const UPLOADED_CACHE = "public, max-age=86400, immutable";
 avatars.get("/avatars/:hash{[0-9a-f]{64}}", async (c) => {
   const { base } = c.var;
   const image = await findImage(base, c.req.param("hash"));
+  const version = { tag: image.hash };
   const headers = {
+    ...versionHeaders(version),
     "Cache-Control": UPLOADED_CACHE,
     "Content-Security-Policy": "default-src 'none'; sandbox",
-    ETag: `"${image.hash}"`,
   };
-  if (hasTag(c.req.header("if-none-match"), image.hash)) return c.body(null, 304, headers);
+  const { status } = evaluateConditions(c.req.raw, version);
+  if (status !== 200) return new Response(null, { status, headers });
   const body = await base.git.avatarFiles.open(image);
   return c.body(body, 200, { ...headers, "Content-Type": image.contentType });
 });

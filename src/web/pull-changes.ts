@@ -21,9 +21,8 @@ pullChanges.get("/:owner/:repo/pulls/:file{[0-9]{1,15}\\.(?:diff|patch)}", async
   const binaryFiles = isTrue(c.req.query("binary") ?? "") ? "encoded" : "reported";
   const changes = format === "patch" ? "patch" : "diff";
   const text = await findChangesText(ctx, pull, changes, binaryFiles);
-  const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
   const { requestId } = c.var;
-  return answerText(request, text, (sentBytes) =>
+  return answerText(c.req.raw, text, (sentBytes) =>
     log("diff:sent", { id: requestId, ...ctx.git.usage.counts(), sentBytes }),
   );
 });

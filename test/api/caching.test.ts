@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { ACCESS, collaborations, repositories, users } from "../../src/db/schema/index.ts";
-import { call, type Sending } from "../support/call.ts";
+import { call, type Sending, visit } from "../support/call.ts";
 import { History } from "../support/commits.ts";
 import { db } from "../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
@@ -159,10 +159,16 @@ describe("reads of a repository", () => {
       "raw/a",
       "branches",
       "tags",
+      // The bytes of an archive follow from the repository's name and from all its refs too.
+      `archive/${head}.tar.gz`,
+      `zipball/${head}`,
+      `bundle/${head}`,
     ]) {
       const { status, headers } = await ask(repo, rest);
       expect([rest, status, headers.get("Cache-Control")]).toEqual([rest, 200, REVALIDATED]);
     }
+    const archive = await visit("GET", `/${repo.owner}/${repo.name}/archive/${head}.zip`);
+    expect([archive.status, archive.headers.get("Cache-Control")]).toEqual([200, REVALIDATED]);
   });
 
   it("are sent again after an account in the response has changed", async () => {

@@ -207,6 +207,7 @@ export const PUBLISHED: Readonly<Record<string, PublishedFormat>> = {
       }),
     reads: (owner, name, version) => [
       ...below(pathOf(owner, "rubygems"), {
+        root: "",
         "marshalled index": "specs.4.8.gz",
         "marshalled index of the latest": "latest_specs.4.8.gz",
         "marshalled index of prereleases": "prerelease_specs.4.8.gz",

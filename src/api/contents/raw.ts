@@ -10,8 +10,11 @@ import { isPinned } from "../../domain/code/git/find-revision.ts";
 import { noSuchRef } from "../../domain/code/git/no-such-ref.ts";
 import { readSnapshot, type RepositorySnapshot } from "../../domain/code/git/open-snapshot.ts";
 import { isSymlinkMode } from "../../git/object/tree.ts";
-import { parseRange } from "../../lib/byte-range.ts";
-import { hasTag } from "../../lib/entity-tag.ts";
+import {
+  type ContentVersion,
+  evaluateConditions,
+  versionHeaders,
+} from "../../lib/conditional-request.ts";
 import { notFound } from "../../lib/failure.ts";
 import { formatFilename } from "../../lib/header-value.ts";
 import { log } from "../../lib/log.ts";
@@ -101,26 +104,27 @@ async function answerFile(
     const opening = openContent(ctx, repo.row, opened, found);
     return { snapshot: opened, file: found, content: await opening };
   });
-  const { oid, sizeBytes } = content;
+  const { sizeBytes } = content;
+  const version = versionOf(snapshot, file, content);
   const isImmutable = content.isFinal && isPinned(file.revision, ref);
   const headers = {
-    ...headersOf(snapshot, file, content),
+    ...headersOf(file, version),
     ...(isImmutable && immutableHeaders(c.var, repo)),
   };
-  if (hasTag(c.req.header("if-none-match"), oid)) {
-    return new Response(null, { status: 304, headers });
-  }
-  const range = rangeOf(c, sizeBytes, headers);
-  if (range === "none") {
+  const outcome = evaluateConditions(c.req.raw, version, sizeBytes);
+  if (outcome.status === 416) {
     const unsatisfied = { ...headers, "Content-Range": `bytes */${sizeBytes}` };
     return new Response(null, { status: 416, headers: unsatisfied });
   }
+  if (outcome.status !== 200 && outcome.status !== 206) {
+    return new Response(null, { status: outcome.status, headers });
+  }
   const pieces = content.stream();
   const { value: first = new Uint8Array(0) } = await pieces.next();
-  const isPart = range !== "whole";
-  const { start, end } = isPart ? range : { start: 0, end: sizeBytes };
+  const isPart = outcome.status === 206;
+  const { start, end } = isPart ? outcome.range : { start: 0, end: sizeBytes };
   const answer = {
-    status: isPart ? 206 : 200,
+    status: outcome.status,
     headers: {
       ...headers,
       "Content-Type": detectContentType(file.name, first),
@@ -137,20 +141,6 @@ async function answerFile(
   const part = cut(first, pieces, start, end);
   const sent = streamOf(part, (sentBytes) => logSent(c, ctx, sentBytes));
   return new Response(sent.pipeThrough(new FixedLengthStream(end - start)), answer);
-}
-
-/**
- * The requested range; the whole file if the client's `If-Range` does not match the current
- * content.
- */
-function rangeOf(
-  c: FileContext,
-  sizeBytes: number,
-  { ETag: tag, "Last-Modified": modified }: Record<string, string>,
-): ReturnType<typeof parseRange> {
-  const condition = c.req.header("if-range") ?? tag;
-  const isFresh = condition === tag || condition === modified;
-  return c.req.method === "GET" && isFresh ? parseRange(c.req.header("range"), sizeBytes) : "whole";
 }
 
 /** The bytes from `start` to `end`, exclusive, of the stream that `first` and `rest` form. */
@@ -183,20 +173,23 @@ function logSent(c: FileContext, ctx: Ctx, sentBytes: number): void {
 /** The end of the year 9999, in seconds; commit times are arbitrary client input. */
 const SECONDS_MAX = 253_402_300_799;
 
+function versionOf(
+  { repository: { graph } }: RepositorySnapshot,
+  { revision }: FoundFile,
+  { oid }: FileContent,
+): ContentVersion {
+  // The file is at least as old as the commit that is read.
+  const seconds = Math.min(graph.times[revision.node] as number, SECONDS_MAX);
+  return { tag: oid, modifiedAt: seconds * 1000 };
+}
+
 /**
  * SECURITY: files are untrusted content in the service's own origin. The headers sandbox them,
  * block scripts and forbid content sniffing.
  */
-function headersOf(
-  { repository: { graph } }: RepositorySnapshot,
-  { entry, name, revision }: FoundFile,
-  { oid }: FileContent,
-): Record<string, string> {
-  // The file is at least as old as the commit that is read.
-  const seconds = Math.min(graph.times[revision.node] as number, SECONDS_MAX);
+function headersOf({ entry, name }: FoundFile, version: ContentVersion): Record<string, string> {
   return {
-    ETag: `"${oid}"`,
-    "Last-Modified": new Date(seconds * 1000).toUTCString(),
+    ...versionHeaders(version),
     // By the name, since a 304 is answered without the content, and its headers replace those of
     // the cached response.
     "Content-Disposition": `${mayRun(name) ? "attachment" : "inline"}; ${formatFilename(name)}`,

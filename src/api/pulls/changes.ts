@@ -161,8 +161,7 @@ pullChanges.openapi(
     const { diffType } = c.req.valid("param");
     const binaryFiles = c.req.valid("query").binary === true ? "encoded" : "reported";
     const text = await findChangesText(ctx, pull, diffType, binaryFiles);
-    const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
-    return answerText(request, text, (sentBytes) =>
+    return answerText(c.req.raw, text, (sentBytes) =>
       log("diff:sent", { id: requestId, ...ctx.git.usage.counts(), sentBytes }),
     );
   },

@@ -120,8 +120,7 @@ async function answerArchive(
   format: ArchiveFormat,
 ): Promise<Response> {
   const { ctx, repo, requestId } = c.var;
-  const request = { method: c.req.method, ifNoneMatch: c.req.header("if-none-match") };
-  return answerDownload(request, await findArchive(ctx, repo, ref, format), (sentBytes) =>
+  return answerDownload(c.req.raw, await findArchive(ctx, repo, ref, format), (sentBytes) =>
     log("archive:sent", { id: requestId, ...ctx.git.usage.counts(), sentBytes }),
   );
 }

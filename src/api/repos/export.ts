@@ -37,7 +37,7 @@ exports.openapi(
     const { ctx, repo, requestId } = c.var;
     const { method } = c.req;
     const file = exportRepository(ctx, repo);
-    return answerDownload({ method, ifNoneMatch: undefined }, file, (sentBytes) =>
+    return answerDownload({ method, headers: new Headers() }, file, (sentBytes) =>
       log("export:sent", { id: requestId, repoId: repo.row.id, sentBytes }),
     );
   },

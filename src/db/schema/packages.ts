@@ -42,6 +42,10 @@ export const packages = sqliteTable(
      * Counts the changes of what indexes show: versions, files, properties. Maintained by triggers.
      */
     revision: integer().notNull().default(0),
+    /** The date of its indexes: see `packageRegistries.datedAt`. Maintained by triggers. */
+    datedAt: integer().notNull().default(0),
+    /** When the revision was last counted, in milliseconds. Maintained by triggers. */
+    countedAt: integer().notNull().default(0),
     createdAt: integer().notNull(),
   },
   (table) => [
@@ -218,6 +222,16 @@ export const packageRegistries = sqliteTable(
      */
     publicRevision: integer().notNull().default(0),
     publicChangedAt: integer().notNull().default(0),
+    /**
+     * The date of its indexes, in milliseconds, whole seconds: for clients that know what they have
+     * by its date alone. It is that of the last change, but a change in the second of the change
+     * before has the next second. Maintained by triggers.
+     */
+    datedAt: integer().notNull().default(0),
+    /** The same of the packages that are not concealed; 0 without such packages. */
+    publicDatedAt: integer().notNull().default(0),
+    /** When the revision was last counted, in milliseconds. Maintained by triggers. */
+    countedAt: integer().notNull().default(0),
     /** The armored public key; "" until an index is signed for the first time. */
     publicKey: text().notNull().default(""),
     /** The private key, sealed. */

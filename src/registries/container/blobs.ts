@@ -21,10 +21,11 @@ export async function getBlob(
   const file = contentArgument(isDigest(digest) ? digest : undefined);
   const { ctx, found } = await enterImageFile(c, image, selectImageWithBlob, file);
   if (!found) throw imageFailure("BLOB_UNKNOWN", "the image does not have the blob");
-  const { blob } = found;
+  const { blob, file: stored } = found;
   return answerStoredFile(c.req.raw, {
     sizeBytes: blob.sizeBytes,
     tag: digest,
+    modifiedAt: stored.createdAt,
     headers: {
       "Content-Type": "application/octet-stream",
       "Docker-Content-Digest": digest,

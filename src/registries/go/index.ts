@@ -6,6 +6,7 @@ import { listAllVersions } from "../../domain/packages/package/find-version.ts";
 import { publishVersion } from "../../domain/packages/package/publish-version.ts";
 import { receiveBlob, withBlobs } from "../../domain/packages/package/receive-blob.ts";
 import { notFound } from "../../lib/failure.ts";
+import { answerBytes } from "../answer-bytes.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
@@ -99,9 +100,10 @@ go.get("/*", async (c) => {
   if (!file) throw notFound("the version does not exist");
   if (asked.kind === "zip") return answerFile(c, ctx, file, { type: "application/zip" });
   const { version } = file;
+  const modifiedAt = file.file.createdAt;
   return asked.kind === "mod"
-    ? c.body((version.metadata as ModuleMetadata).goMod, 200, { "Content-Type": TEXT })
-    : c.body(formatInfo(version), 200, { "Content-Type": "application/json" });
+    ? answerBytes(c, (version.metadata as ModuleMetadata).goMod, { type: TEXT, modifiedAt })
+    : answerBytes(c, formatInfo(version), { type: "application/json", modifiedAt });
 });
 
 go.onError(failureRenderer(PLAIN_TEXT));

@@ -15,10 +15,12 @@ import type { PackageContext } from "../../domain/packages/package/find-package.
 import { findVersion } from "../../domain/packages/package/find-version.ts";
 import { publishVersion } from "../../domain/packages/package/publish-version.ts";
 import { receiveBlob, storeBlob } from "../../domain/packages/package/receive-blob.ts";
-import { malformed, notFound } from "../../lib/failure.ts";
+import { Failure, malformed, notFound } from "../../lib/failure.ts";
+import { answerBytes } from "../answer-bytes.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
 import {
+  enterOwner,
   enterPackage,
   enterPackageFile,
   type NamedPackage,
@@ -60,11 +62,13 @@ const TYPES: Readonly<Record<string, string>> = {
   module: "application/json",
 };
 
+const CHECKSUM_TYPE = "text/plain; charset=UTF-8";
+
 type FilePath = Extract<MavenPath, { kind: "file" }>;
 type MetadataPath = Extract<MavenPath, { kind: "metadata" }>;
 
 maven.get("/*", async (c) => {
-  const path = parseMavenPath(c);
+  const path = await readPath(c);
   switch (path.kind) {
     case "file":
       return answerArtifact(c, path);
@@ -119,6 +123,20 @@ maven.delete("/*", async (c) => {
 
 maven.onError(failureRenderer(PLAIN_TEXT));
 
+/**
+ * The target of a path that is read. Clients and repository managers ask for files that other
+ * repositories have, such as `.meta/prefixes.txt`, and go on without what is not found.
+ */
+async function readPath(c: RegistryContext): Promise<MavenPath> {
+  try {
+    return parseMavenPath(c);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    await enterOwner(c, { mode: "read" });
+    throw notFound(error.message);
+  }
+}
+
 /** Finds the package of an artifact. */
 const enterArtifact = (
   c: RegistryContext,
@@ -140,7 +158,10 @@ async function answerArtifact(c: RegistryContext, path: FilePath): Promise<Respo
   const key = { versionKey: version, nameKey: file };
   const { ctx, found } = await enterPackageFile(c, toNamed(artifact, "read"), key);
   if (!found) throw notFound("the file does not exist");
-  if (path.checksum) return c.text(found.blob[path.checksum]);
+  if (path.checksum) {
+    const form = { type: CHECKSUM_TYPE, modifiedAt: found.file.createdAt };
+    return answerBytes(c, found.blob[path.checksum], form);
+  }
   const extension = path.file.slice(path.file.lastIndexOf(".") + 1);
   const type = TYPES[extension];
   return answerFile(c, ctx, found, type === undefined ? {} : { type });
@@ -290,7 +311,7 @@ const answerDocument = (
   answerIndex(c, ctx, {
     source,
     kind: [...kind, checksum ?? ""],
-    type: checksum ? "text/plain; charset=UTF-8" : "text/xml; charset=UTF-8",
+    type: checksum ? CHECKSUM_TYPE : "text/xml; charset=UTF-8",
     make: async () => {
       const text = await make();
       return checksum ? createHash(checksum).update(text).digest("hex") : text;

@@ -11,6 +11,7 @@ import { publishVersion } from "../../domain/packages/package/publish-version.ts
 import { withBlobs } from "../../domain/packages/package/receive-blob.ts";
 import { setYanked } from "../../domain/packages/package/set-yanked.ts";
 import { notFound } from "../../lib/failure.ts";
+import { answerBytes } from "../answer-bytes.ts";
 import { answerFile } from "../answer-file.ts";
 import { answerIndex } from "../answer-index.ts";
 import {
@@ -103,9 +104,10 @@ pypi.get("/files/:name/:version/:file", async (c) => {
     const request = await enter(c, "read");
     const pkg = requirePackage(request);
     const ofFile = nameKey.slice(0, -METADATA_ENDING.length);
-    const text = await findCoreMetadata(request, pkg.row.id, versionKey, ofFile);
-    if (text === undefined) throw notFound("package file does not exist");
-    return c.body(text, 200, { "Content-Type": "text/plain; charset=UTF-8" });
+    const found = await findCoreMetadata(request, pkg.row.id, versionKey, ofFile);
+    if (!found) throw notFound("package file does not exist");
+    const form = { type: "text/plain; charset=UTF-8", modifiedAt: found.createdAt };
+    return answerBytes(c, found.text, form);
   }
   const { ctx, found } = await enterPackageFile(c, namedProject(c, "read"), {
     versionKey,
@@ -186,15 +188,15 @@ async function findCoreMetadata(
   packageId: number,
   versionKey: string,
   nameKey: string,
-): Promise<string | undefined> {
+): Promise<{ text: string; createdAt: number } | undefined> {
   const [found] = await coreMetadata(ctx.db, { packageId, versionKey, nameKey });
-  return found?.text;
+  return found;
 }
 
 const coreMetadata = prepare(
   (db, p: Params<{ packageId: number; versionKey: string; nameKey: string }>) =>
     db
-      .select({ text: packageProperties.value })
+      .select({ text: packageProperties.value, createdAt: packageFiles.createdAt })
       .from(packageVersions)
       .innerJoin(packageFiles, eq(packageFiles.versionId, packageVersions.id))
       .innerJoin(packageProperties, eq(packageProperties.fileId, packageFiles.id))

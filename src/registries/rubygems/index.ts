@@ -14,8 +14,9 @@ import { receiveBlob, withBlobs } from "../../domain/packages/package/receive-bl
 import { byteTextBytes } from "../../git/byte-text.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { answerStoredFile } from "../../lib/stored-file.ts";
+import { answerBytes } from "../answer-bytes.ts";
 import { answerFile } from "../answer-file.ts";
-import { answerIndex, type IndexContent, readIndex } from "../answer-index.ts";
+import { answerIndex, indexDateOf, readIndex, type SentIndex } from "../answer-index.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
 import { enterRegistry, type RegistryRequest } from "../enter-registry.ts";
 import { enterOwner, enterPackage, requirePackage, type OwnerRequest } from "../enter.ts";
@@ -52,6 +53,15 @@ const FORM_BYTES_MAX = 16 * 1024;
 const PAGE_SIZE = 30;
 const PAGE_NUMBER_MAX = 1000;
 
+// `gem` asks whether the source answers here, and reads the compact index of one that does: a
+// source that does not is read by its marshalled indexes, with a request for each version.
+for (const path of ["", "/"]) {
+  rubygems.get(path, async (c) => {
+    await enterOwner(c, { mode: "read" });
+    return c.text("RubyGems\n");
+  });
+}
+
 for (const kind of ["specs", "latest_specs", "prerelease_specs"] satisfies SpecsKind[]) {
   rubygems.get(`/${kind}.4.8.gz`, async (c) => {
     const request = await enterGems(c);
@@ -86,9 +96,7 @@ rubygems.get("/quick/Marshal.4.8/:file{.+\\.gemspec\\.rz}", async (c) => {
   const { file } = await enterFile(c, c.req.param("file").replace(/\.gemspec\.rz$/, ""));
   const { spec } = file.metadata as GemFileMetadata;
   const bytes = deflateSync(byteTextBytes(formatGemspec(spec)));
-  return new Response(bytes, {
-    headers: { "Content-Type": "application/octet-stream", "Cache-Control": "private, no-cache" },
-  });
+  return answerBytes(c, bytes, { modifiedAt: file.createdAt });
 });
 
 rubygems.get("/gems/:file{.+\\.gem}", async (c) => {
@@ -235,7 +243,7 @@ const indexOf = (
   { ctx, owner, shown: registry, sees, visibilityKey }: RegistryRequest,
   kind: string,
   make: (gems: IndexedGemRow[]) => string | Uint8Array,
-): IndexContent => ({
+): SentIndex => ({
   source: registry,
   kind: [`rubygems-${kind}`, visibilityKey],
   make: async () => make((await listGems(ctx, { ownerId: owner.account.id })).filter(sees)),
@@ -245,16 +253,13 @@ const indexOf = (
  * Responds with an index that grows by lines. Clients ask for the bytes after those that they have,
  * and compare the whole with its digest; those before Bundler 2.5 take the entity tag for its MD5.
  */
-async function answerDigested(
-  c: RegistryContext,
-  ctx: Ctx,
-  content: IndexContent,
-): Promise<Response> {
+async function answerDigested(c: RegistryContext, ctx: Ctx, content: SentIndex): Promise<Response> {
   const bytes = await readIndex(ctx, content);
   const digest = createHash("sha256").update(bytes).digest("base64");
   return answerStoredFile(c.req.raw, {
     sizeBytes: bytes.length,
     tag: createHash("md5").update(bytes).digest("hex"),
+    modifiedAt: indexDateOf(content.source),
     headers: {
       "Content-Type": TEXT,
       "Cache-Control": "private, no-cache",

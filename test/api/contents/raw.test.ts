@@ -93,6 +93,31 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
     expect(head.bytes.length).toBe(0);
   });
 
+  it("is sent once to a client that knows its date alone, until another commit is there", async () => {
+    const { owner, repo, made } = await makePushed();
+    const path = `${rawOf(repo, noun)}/README.md`;
+    const { headers } = await read(path);
+    const date = headers.get("Last-Modified") ?? "";
+    const statusAt = async (time: string, more: Record<string, string> = {}, method = "GET") =>
+      (await read(path, { method, headers: { "If-Modified-Since": time, ...more } })).status;
+    const later = new Date(Date.parse(date) + 1000).toUTCString();
+    const earlier = new Date(Date.parse(date) - 1000).toUTCString();
+    expect([await statusAt(date), await statusAt(later), await statusAt(earlier)]).toEqual([
+      304, 304, 200,
+    ]);
+    expect(await statusAt(date, {}, "HEAD")).toBe(304);
+    expect(await statusAt(date, { Range: "bytes=0-1" })).toBe(304);
+    expect(await statusAt(later, { "If-None-Match": '"other"' })).toBe(200);
+    expect(await statusAt("yesterday")).toBe(200);
+    const required = await read(path, { headers: { "If-Unmodified-Since": earlier } });
+    expect([required.status, required.bytes.length]).toEqual([412, 0]);
+    const next = makeFiles({ "README.md": "# next" }, { before: made, seconds: 1_700_000_001 });
+    await pushCommands(owner, repo, [{ ref: "refs/heads/main", old: made.oid, new: next.oid }], {
+      pack: next.pack,
+    });
+    expect([await statusAt(date), await statusAt(later)]).toEqual([200, 304]);
+  });
+
   // The long file is long enough to be streamed; the short one is answered from memory.
   it("answers ranges, and respects If-Range", async () => {
     const long = Array.from({ length: 60_000 }, (_, at) => `line ${at * 7919}\n`).join("");

@@ -152,6 +152,27 @@ describe.skipIf(!hasApt)("apt", { timeout: 120_000 }, () => {
     expect(await versionIn(third.directory, "tool")).toBe("2.0");
   });
 
+  // apt knows what it has by its date alone.
+  it("downloads a distribution again only after a change, also one within a second", async () => {
+    const user = await makeUser();
+    const token = { name: user.name, password: await makeToken(user, "write:package") };
+    expect(await publish(user, token, await build("tool", "1.0"))).toBe(201);
+    const apt = await makeApt(user, await keyOf(user));
+    const fetched = async () => {
+      const { code, output } = await apt.update();
+      expect(code, output).toBe(0);
+      return output.match(/^(?:Get|Hit)/gm);
+    };
+    expect(await fetched()).toEqual(["Get", "Get"]);
+    expect(await fetched()).toEqual(["Hit"]);
+    const debs = [await build("tool", "1.1"), await build("tool", "1.2")];
+    for (const deb of debs) {
+      expect(await publish(user, token, deb)).toBe(201);
+      expect(await fetched()).toEqual(["Get", "Get"]);
+      expect(await fetched()).toEqual(["Hit"]);
+    }
+  });
+
   it("does not take a distribution that another key has signed", async () => {
     const [user, stranger] = [await makeUser(), await makeUser()];
     const token = { name: user.name, password: await makeToken(user, "write:package") };

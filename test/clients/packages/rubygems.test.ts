@@ -114,6 +114,48 @@ describe.skipIf(!hasProgram("gem") || !hasProgram("bundle"))("gem and Bundler", 
     expect(again.output).toContain("exists already");
   });
 
+  /** What gem requests of the registry, as it prints it itself. */
+  const requestsIn = (output: string): string[] =>
+    [...output.matchAll(/^(HEAD|GET) \S+\/rubygems\/(\S*)\n(\d+)/gm)].map(([, ...words]) =>
+      words.join(" "),
+    );
+
+  // Without it, gem reads the marshalled indexes, and one file more for each version.
+  it("installs by the compact index", async () => {
+    const home = openHome();
+    for (const version of ["1.0", "1.1", "1.2"]) {
+      expect(await home.push(await home.build("compact", version))).toMatchObject({ code: 0 });
+    }
+    const source = ["--source", `${home.registry}/`, "--verbose"];
+    const installed = await home.install("compact", ...source);
+    expect(installed, installed.output).toMatchObject({ code: 0 });
+    expect(requestsIn(installed.output)).toEqual([
+      "HEAD  200",
+      "GET info/compact 200",
+      "GET quick/Marshal.4.8/compact-1.2.gemspec.rz 200",
+      "GET gems/compact-1.2.gem 200",
+    ]);
+  });
+
+  // gem knows what it has by its date alone.
+  it("downloads an index again only after a change", async () => {
+    const writer = await makeUser();
+    const home = new Home(writer.name, `Bearer ${await makeToken(writer, "write:package")}`);
+    const list = async () => {
+      const args = ["list", "--remote", "--verbose", "--clear-sources"];
+      const source = ["--source", `${home.registry}/`];
+      const { code, output } = await tryProgram("gem", [...args, ...source], home.options);
+      expect(code, output).toBe(0);
+      return requestsIn(output);
+    };
+    const index = "GET latest_specs.4.8.gz";
+    for (const version of ["1.0", "1.1"]) {
+      expect(await home.push(await home.build("polled", version))).toMatchObject({ code: 0 });
+      expect(await list()).toContain(`${index} 200`);
+      expect(await list()).toContain(`${index} 304`);
+    }
+  });
+
   it("updates by Bundler, which reads what was appended to the index", async () => {
     const home = openHome();
     const folder = join(home.path, "app");

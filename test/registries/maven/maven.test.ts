@@ -194,6 +194,41 @@ describe("a file of an artifact", () => {
   });
 });
 
+describe("a path that no artifact has", () => {
+  // Maven 4 asks which groups a repository has, repository managers for their own indexes. A
+  // client ends at any other status than 404, and takes a 200 for the file that it asked for.
+  it.each([
+    ".meta/prefixes.txt",
+    ".meta/prefixes.txt.sha1",
+    ".meta/prefixes.txt.md5",
+    ".meta/repository-metadata.xml",
+    ".index/nexus-maven-repository-index.properties",
+    "archetype-catalog.xml",
+    "archetype-catalog.xml.sha1",
+    "robots.txt",
+    "org/example/..%2f..%2flib/1.0/lib-1.0.jar",
+    "",
+  ])("is not found: %j", async (path) => {
+    expect(await get(path)).toMatchObject({ status: 404 });
+    expect(await visit("HEAD", at(path))).toMatchObject({ status: 404, body: "" });
+  });
+
+  it("is refused to a publisher", async () => {
+    for (const path of [".meta/prefixes.txt", ".meta/prefixes.txt.sha1"]) {
+      expect(await put(path, "org")).toMatchObject({ status: 400 });
+      expect(await get(path)).toMatchObject({ status: 404 });
+    }
+  });
+
+  it("asks for a credential where the owner is private", async () => {
+    const hidden = await make.user({ visibility: "private" });
+    const path = at(".meta/prefixes.txt", hidden);
+    expect((await visit("GET", path)).status).toBe(401);
+    expect((await visit("GET", path, { as: hidden })).status).toBe(404);
+    expect((await visit("GET", path, { as: other })).status).toBe(404);
+  });
+});
+
 describe("a POM", () => {
   it("is what its version is known by, before or after the other files", async () => {
     const lib = freshName("lib");

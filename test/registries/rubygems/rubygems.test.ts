@@ -238,6 +238,21 @@ describe("what is no gem", () => {
     }).join("");
 });
 
+describe("the root", () => {
+  // By this, RubyGems chooses the compact index.
+  it("answers for everybody who sees the owner", async () => {
+    for (const path of ["", "/"]) {
+      const root = `/api/packages/${owner.name}/rubygems${path}`;
+      expect(await visit("HEAD", root)).toMatchObject({ status: 200, body: "" });
+      expect(await visit("GET", root)).toMatchObject({ status: 200 });
+    }
+    const hidden = await make.user({ visibility: "private" });
+    expect(await visit("HEAD", at("", hidden))).toMatchObject({ status: 401 });
+    expect(await visit("HEAD", at("", hidden), { as: other })).toMatchObject({ status: 404 });
+    expect(await visit("HEAD", at("", hidden), { as: hidden })).toMatchObject({ status: 200 });
+  });
+});
+
 describe("an index", () => {
   it("is sent in parts, with the digests that clients compare", async () => {
     const user = await make.user();

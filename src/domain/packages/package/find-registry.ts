@@ -26,6 +26,14 @@ const doubtful = alias(packages, "doubtful");
 const callerUser = alias(users, "caller");
 const bound = alias(accessTokenRepositories, "bound");
 
+export interface ShownRegistry extends PackageRegistry {
+  /**
+   * Whether a date says what the caller's indexes show. It does not where that also follows from
+   * the caller's access and credential, whose changes have no date.
+   */
+  readonly isDated: boolean;
+}
+
 /** All packages of one format and owner, as far as the caller may see them. */
 export interface RegistryView {
   readonly registry: PackageRegistry;
@@ -33,7 +41,7 @@ export interface RegistryView {
    * The same with the revision and the date of what the caller may see, if that is no concealed
    * package.
    */
-  readonly shown: PackageRegistry;
+  readonly shown: ShownRegistry;
   /**
    * SECURITY: whether the caller may see a package of it. An index over several packages asks it
    * for each.
@@ -145,16 +153,21 @@ export function toRegistryView(
     changedAt: 0,
     publicRevision: 0,
     publicChangedAt: 0,
+    datedAt: 0,
+    publicDatedAt: 0,
+    countedAt: 0,
     publicKey: "",
     sealedKey: "",
   };
   // SECURITY: what nobody shows this caller does not change the tag or the date of an index either.
   const isPublicView = !isLinkedInDoubt && seen.size === 0;
-  const { publicRevision: revision, publicChangedAt: changedAt } = registry;
+  const { publicRevision: revision, publicChangedAt: changedAt, publicDatedAt: datedAt } = registry;
   const patterns = actor.token?.boundPackages ?? null;
   return {
     registry,
-    shown: isPublicView ? { ...registry, revision, changedAt } : registry,
+    shown: isPublicView
+      ? { ...registry, revision, changedAt, datedAt, isDated: datedAt > 0 && patterns === null }
+      : { ...registry, isDated: false },
     sees,
     visibilityKey: JSON.stringify([
       isPublicView ? "public" : [...seen].toSorted((a, b) => a - b),
