@@ -101,7 +101,8 @@ function findHead(snapshot: RepositorySnapshot): Revision | undefined {
   return head === null ? undefined : resolveName(snapshot, decodeText(head as ByteText));
 }
 
-async function findCommit(
+/** Finds a commit by its id, which may be abbreviated if it is unambiguous. */
+export async function findCommit(
   snapshot: RepositorySnapshot,
   text: string,
 ): Promise<Revision | undefined> {
