@@ -58,7 +58,7 @@ export function refuseExpression(text: string): void {
 }
 
 /** Like `findRevision`, for a text that may be no name at all. */
-export async function resolveRevision(
+async function resolveRevision(
   snapshot: RepositorySnapshot,
   text: string,
 ): Promise<Revision | undefined> {
