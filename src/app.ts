@@ -84,11 +84,12 @@ export function createApp(config: Config): Hono<AppEnv> {
     closeRequest(c, request);
   });
   for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
-  // The API's router answers every path below /api/v1, so web routes with such a path are mounted
-  // first.
+  // Registries first: an image may be named like a route of repositories, as in
+  // /v2/{owner}/raw/manifests/1. Then the web, since the API's router answers every path below
+  // /api/v1, also those of web routes.
+  app.route("/", registries);
   app.route("/", web);
   app.route("/api/v1", api);
-  app.route("/", registries);
   app.route("/", gitHttp);
 
   app.onError((error, c) => {

@@ -13,6 +13,7 @@ import { oauth } from "./oauth/index.ts";
 import { objectChecks } from "./object-checks.ts";
 import { pages } from "./pages/index.ts";
 import { pullChanges } from "./pull-changes.ts";
+import { rawFiles } from "./raw-files.ts";
 import { releaseFeeds } from "./release-feeds.ts";
 
 /** All HTTP routes outside the API and git. */
@@ -28,6 +29,7 @@ const doors = [
   archives,
   attachments,
   pullChanges,
+  rawFiles,
   releaseFeeds,
   feeds,
 ];

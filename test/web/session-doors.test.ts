@@ -64,6 +64,8 @@ const PAGES: Readonly<Record<string, Ask>> = {
     visit("GET", `/${name}/${repoName}.rss`, { headers }),
   archive: ({ owner: name, name: repoName }, headers) =>
     visit("GET", `/${name}/${repoName}/archive/main.tar.gz`, { headers }),
+  file: ({ owner: name, name: repoName }, headers) =>
+    visit("GET", `/${name}/${repoName}/raw/branch/main/file`, { headers }),
 };
 
 /** Doors of programs: a cookie, which a browser also sends for other sites, opens none. */

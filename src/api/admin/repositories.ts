@@ -5,7 +5,7 @@ import { createRepository } from "../../domain/repos/repository/create-repositor
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
-import { userForAdmin } from "../guards/account.ts";
+import { ownerForAdmin } from "../guards/account.ts";
 import { requireUser } from "../guards/guard.ts";
 import { siteAdmin } from "../guards/people.ts";
 import { CreateRepository } from "../repos/create-repository-body.ts";
@@ -20,9 +20,9 @@ adminRepositories.openapi(
     path: "/admin/users/{username}/repos",
     operationId: "adminCreateRepo",
     tags: ["admin"],
-    summary: "Create a repository for a user",
-    description: "The user's maximum number of repositories does not apply.",
-    middleware: [userForAdmin("write:admin")] as const,
+    summary: "Create a repository for a user or an organization",
+    description: "The owner's maximum number of repositories does not apply.",
+    middleware: [ownerForAdmin("write:admin")] as const,
     request: {
       params: UserPath,
       body: { required: true, ...json(CreateRepository, "The repository") },

@@ -16,7 +16,7 @@ import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalidField, notFound } from "../../lib/failure.ts";
 import { Commit, toCommit } from "../../shapes/git/commit.ts";
 import { json, numberedPage, refusals } from "../answers.ts";
-import { immutableHeaders } from "../conditional.ts";
+import { immutableHeaders } from "../../entrance/immutable-headers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { setNumberedPageHeaders, Paging, readPage } from "../paging.ts";

@@ -8,7 +8,7 @@ import { BLOB } from "../../git/object/kind.ts";
 import { malformed } from "../../lib/failure.ts";
 import { GitBlobResponse, toGitBlob } from "../../shapes/git/git-blob.ts";
 import { json, refusals } from "../answers.ts";
-import { immutableHeaders } from "../conditional.ts";
+import { immutableHeaders } from "../../entrance/immutable-headers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { RepoPath } from "../repos/paths.ts";

@@ -22,7 +22,8 @@ import {
 } from "../../shapes/contents/contents.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { json, refusals } from "../answers.ts";
-import { answerConditionally, immutableHeaders } from "../conditional.ts";
+import { immutableHeaders } from "../../entrance/immutable-headers.ts";
+import { answerConditionally } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";

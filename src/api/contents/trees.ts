@@ -8,7 +8,7 @@ import { malformed } from "../../lib/failure.ts";
 import { GitTreeResponse, toGitEntry } from "../../shapes/git/git-tree.ts";
 import { apiUrlOf } from "../../shapes/urls.ts";
 import { json, refusals } from "../answers.ts";
-import { immutableHeaders } from "../conditional.ts";
+import { immutableHeaders } from "../../entrance/immutable-headers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { queryFlag, queryInteger } from "../paging.ts";

@@ -49,7 +49,14 @@ export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
 }
 
 /** Admits site administrators, for routes about the user of the path. */
-export function userForAdmin(...scopes: Scope[]): Guard<{ account: User }> {
+export const userForAdmin = (...scopes: Scope[]): Guard<{ account: User }> =>
+  forAdmin(scopes, ["user"]);
+
+/** The same, for routes about the user or organization of the path. */
+export const ownerForAdmin = (...scopes: Scope[]): Guard<{ account: User }> =>
+  forAdmin(scopes, ["user", "organization"]);
+
+function forAdmin(scopes: Scope[], kinds: readonly User["kind"][]): Guard<{ account: User }> {
   return guard(scopes, false, async (c) => {
     const name = c.req.param("username") ?? "";
     const request = incoming(c);
@@ -60,7 +67,7 @@ export function userForAdmin(...scopes: Scope[]): Guard<{ account: User }> {
     // were in use.
     requireSiteAdmin(ctx.actor);
     const row = chooseAccountRow(ctx.actor, name, target ?? []);
-    if (row?.account.kind !== "user") throw notFound();
+    if (!row || !kinds.includes(row.account.kind)) throw notFound();
     const { account } = row;
     if (hasName(row, name)) return { ctx, account };
     const path = renamedPath(c, { username: account.name });

@@ -18,8 +18,8 @@ import {
 } from "../../domain/packages/releases/assets.ts";
 import { findRelease } from "../../domain/packages/releases/find-release.ts";
 import { malformed, tooLarge } from "../../lib/failure.ts";
-import { Attachment, toAttachment } from "../../shapes/issues/attachment.ts";
-import type { ReleaseContext } from "../../shapes/releases/release.ts";
+import { Attachment } from "../../shapes/issues/attachment.ts";
+import { type ReleaseContext, toReleaseAsset } from "../../shapes/releases/release.ts";
 import { empty, json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo, signedInRepo } from "../guards/repository.ts";
@@ -69,9 +69,9 @@ releaseAssets.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const { assets } = await findRelease(ctx, repo, c.req.valid("param"));
+    const release = await findRelease(ctx, repo, c.req.valid("param"));
     return c.json(
-      assets.map((each) => toAttachment(each, viewer)),
+      release.assets.map((each) => toReleaseAsset(each, release, viewer)),
       200,
     );
   },
@@ -95,7 +95,7 @@ releaseAssets.openapi(
     const { ctx, repo, viewer } = c.var;
     const release = await findRelease(ctx, repo, c.req.valid("param"));
     const asset = await addAsset(ctx, c.req.raw, release, c.req.valid("query").name ?? "");
-    return c.json(toAttachment(asset, viewer), 201);
+    return c.json(toReleaseAsset(asset, release, viewer), 201);
   },
 );
 
@@ -113,8 +113,9 @@ releaseAssets.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const param = c.req.valid("param");
-    const asset = findAsset(await findRelease(ctx, repo, param), param.attachment_id);
-    return c.json(toAttachment(asset, viewer), 200);
+    const release = await findRelease(ctx, repo, param);
+    const asset = findAsset(release, param.attachment_id);
+    return c.json(toReleaseAsset(asset, release, viewer), 200);
   },
 );
 
@@ -141,7 +142,7 @@ releaseAssets.openapi(
     const release = await findRelease(ctx, repo, param);
     const asset = findAsset(release, param.attachment_id);
     const renamed = await renameAsset(ctx, release, asset, c.req.valid("json").name ?? "");
-    return c.json(toAttachment(renamed, viewer), 201);
+    return c.json(toReleaseAsset(renamed, release, viewer), 201);
   },
 );
 

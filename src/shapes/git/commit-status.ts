@@ -9,7 +9,7 @@ import type { Oid } from "../../git/oid.ts";
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
 import { Repository, toRepository, type RepositoryContext } from "../repos/repository.ts";
-import { apiUrlOf } from "../urls.ts";
+import { apiUrlOf, objectUrlOf } from "../urls.ts";
 import { toUser, User } from "../users/user.ts";
 import type { Viewer } from "../viewer.ts";
 
@@ -88,14 +88,14 @@ export function toCombinedStatus(
   { commitOid, state, items, total }: CombinedEntry,
   viewer: Viewer,
 ): z.infer<typeof CombinedStatus> {
-  const commitUrl = `${apiUrlOf(repo, viewer)}/commits/${commitOid}`;
+  const url = apiUrlOf(repo, viewer);
   return {
     state,
     sha: commitOid,
     statuses: total === 0 ? null : items.map((item) => toCommitStatus(repo, item, viewer)),
     total_count: total,
     repository: toRepository(repo, viewer),
-    commit_url: commitUrl,
-    url: `${commitUrl}/status`,
+    commit_url: objectUrlOf(repo, "commit", commitOid, viewer),
+    url: `${url}/commits/${commitOid}/status`,
   };
 }

@@ -22,8 +22,16 @@ export const Attachment = z
   .openapi("Attachment");
 export type Attachment = z.infer<typeof Attachment>;
 
-/** Formats a file of an issue, comment or release. */
-export const toAttachment = (attachment: AttachmentRow, { rootUrl }: Viewer): Attachment => ({
+/**
+ * Formats a file of an issue or comment.
+ *
+ * @param url Where it is downloaded.
+ */
+export const toAttachment = (
+  attachment: AttachmentRow,
+  { rootUrl }: Viewer,
+  url = `${rootUrl}/attachments/${attachment.uuid}`,
+): Attachment => ({
   id: attachment.id,
   name: attachment.name,
   size: attachment.sizeBytes,
@@ -31,5 +39,5 @@ export const toAttachment = (attachment: AttachmentRow, { rootUrl }: Viewer): At
   created_at: formatTime(attachment.createdAt),
   uuid: attachment.uuid,
   digest: attachment.sha256 === "" ? "" : `sha256:${attachment.sha256}`,
-  browser_download_url: `${rootUrl}/attachments/${attachment.uuid}`,
+  browser_download_url: url,
 });

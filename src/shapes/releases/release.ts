@@ -73,6 +73,22 @@ export function toRelease(release: ReleaseContext, viewer: Viewer): Release {
     published_at: formatTime(row.publishedAt ?? row.createdAt),
     // As for anonymous readers, as in Gitea: a release is shown as it is published.
     author: publisher ? toUser(publisher, reader) : toGhost(reader),
-    assets: assets.map((each) => toAttachment(each, viewer)),
+    assets: assets.map((each) => toReleaseAsset(each, release, viewer)),
   };
+}
+
+/**
+ * Formats a file of a release. Its URL ends in its name, by which clients save it, unless the
+ * release has another file of that name.
+ */
+export function toReleaseAsset(
+  asset: AttachmentRow,
+  { repo, row, assets }: ReleaseContext,
+  viewer: Viewer,
+): Attachment {
+  const { id, name } = asset;
+  const hasNamesake = assets.some((each) => each.name === name && each.id !== id);
+  const path = [row.tagName, name].map((each) => encodeURIComponent(each.toWellFormed()));
+  const url = `${htmlUrlOf(repo, viewer)}/releases/download/${path.join("/")}`;
+  return toAttachment(asset, viewer, hasNamesake ? undefined : url);
 }

@@ -8,6 +8,7 @@ export const samples = defineSamples({
       json: { name: freshName("made"), auto_init: true },
       as: await world.admin(),
     }),
+    variants: async (world) => [{ path: { username: (await world.org()).name } }],
     announces: once("repository.created", "repository.pushed"),
   },
   adminCollectRepository: {

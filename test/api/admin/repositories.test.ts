@@ -35,15 +35,49 @@ describe("POST /admin/users/{username}/repos", () => {
     expect(full.status).toBe(403);
   });
 
-  it("is refused to everybody else, for other accounts, and for invalid names", async () => {
+  it("creates a repository that belongs to the organization, as its owners would", async () => {
+    const [admin, owner] = [await make.admin(), await make.user()];
+    const org = await make.org([owner], { visibility: "private" });
+    const name = freshName("repo");
+    const { status, body } = await create(admin, org.name, { name, auto_init: true });
+
+    expect([status, body.full_name, body.owner.id]).toEqual([201, `${org.name}/${name}`, org.id]);
+    const own = await call("GET", `/orgs/${org.name}/repos`, { as: owner });
+    expect(own.body).toMatchObject([{ id: body.id, permissions: { admin: true } }]);
+    const collaborators = await call("GET", `/repos/${org.name}/${name}/collaborators`, {
+      as: owner,
+    });
+    expect(collaborators.body).toEqual([]);
+    expect(await eventsOf(body)).toMatchObject([
+      { type: "repository.created", ownerId: org.id, actorId: admin.id },
+      { type: "repository.pushed", actorId: admin.id },
+    ]);
+    expect((await create(admin, org.name, { name })).status).toBe(409);
+  });
+
+  it("leads from the former name of an organization", async () => {
+    const [admin, owner] = [await make.admin(), await make.user()];
+    const org = await make.org([owner]);
+    const renamed = freshName("renamed");
+    const json = { new_name: renamed };
+    expect((await call("POST", `/orgs/${org.name}/rename`, { as: owner, json })).status).toBe(204);
+    const { status, headers } = await create(admin, org.name, { name: freshName("repo") });
+    expect([status, new URL(headers.get("Location") ?? "").pathname]).toEqual([
+      307,
+      `/api/v1/admin/users/${renamed}/repos`,
+    ]);
+    expect(await named(org.id)).toEqual([]);
+  });
+
+  it("is refused to everybody else, for no account, and for invalid names", async () => {
     const [admin, user] = [await make.admin(), await make.user()];
-    const org = await make.org([admin]);
+    const org = await make.org([user]);
     const json = { name: freshName("repo") };
     expect((await create(undefined, user.name, json)).status).toBe(401);
     expect((await create(user, user.name, json)).status).toBe(403);
     expect((await create(user, freshName("none"), json)).status).toBe(403);
     expect((await create(admin, freshName("none"), json)).status).toBe(404);
-    expect((await create(admin, org.name, json)).status).toBe(404);
+    expect((await create(user, org.name, json)).status).toBe(403);
     expect((await create(admin, user.name, {})).status).toBe(422);
     expect((await create(admin, user.name, { name: "a b" })).status).toBe(422);
     const readme = { ...json, auto_init: true, readme: "None" };

@@ -281,7 +281,7 @@ describe("GET /repos/{owner}/{repo}/commits/{ref}/status", () => {
         { id: 3, context: "a", status: "success" },
       ],
       repository: { id: repo.id },
-      commit_url: `${api}commits/${first}`,
+      commit_url: `${api}git/commits/${first}`,
       url: `${api}commits/${first}/status`,
     });
     expect(answer.headers.get("X-Total-Count")).toBe("3");

@@ -60,9 +60,9 @@ export const samples = defineSamples({
   },
   repoGetCommitPullRequest: {
     request: async (world) => {
-      const sha = "c".repeat(40);
-      const isClosed = true;
-      await makePull(await world.repo(), { mergedAt: 1, mergeCommitOid: sha }, { isClosed });
+      const { oid: sha } = await world.code();
+      const commits = { headOid: sha, mergeBaseOid: sha, checkedBaseOid: sha, mergeCommitOid: sha };
+      await makePull(await world.repo(), { mergedAt: 1, ...commits }, { isClosed: true });
       return { path: { ...(await world.repoPath()), sha } };
     },
   },

@@ -64,7 +64,7 @@ describe("the files of a release", () => {
         size: 5,
         download_count: 0,
         digest: `sha256:${HELLO_SHA256}`,
-        browser_download_url: `https://forge.example/attachments/${uuid}`,
+        browser_download_url: `https://forge.example/${repo.owner}/${repo.name}/releases/download/${release.tagName}/a.txt`,
       },
     });
     expect(await isStored(uuid)).toBe(true);
@@ -110,12 +110,18 @@ describe("the files of a release", () => {
     ] as const) {
       expect(await add(path, writer, formOf(text, name))).toMatchObject({ status: 201 });
     }
-    expect((await call("GET", path)).body).toMatchObject([
-      { name: "a.txt" },
-      { name: "b.txt" },
-      { name: "b.txt" },
-    ]);
     const url = `/${repo.owner}/${repo.name}/releases/download/${release.tagName}`;
+    const files = (await call("GET", path)).body;
+    const uuids = files.map((each: { uuid: string }) => each.uuid);
+    // A name that two files share is no address of either.
+    expect(files).toMatchObject([
+      {
+        name: "a.txt",
+        browser_download_url: `https://forge.example${url.replace("v/1", "v%2F1")}/a.txt`,
+      },
+      { name: "b.txt", browser_download_url: `https://forge.example/attachments/${uuids[1]}` },
+      { name: "b.txt", browser_download_url: `https://forge.example/attachments/${uuids[2]}` },
+    ]);
     expect(await visit("GET", `${url}/b.txt`)).toMatchObject({ status: 200, body: "1" });
     expect(await visit("GET", `${url}/c.txt`)).toMatchObject({ status: 404 });
   });

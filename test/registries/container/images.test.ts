@@ -93,6 +93,17 @@ describe("an image", () => {
     expect(ofImage.map(({ payload }) => payload["version"])).toEqual(["v1.0"]);
   });
 
+  it.each(["archive", "attachments", "media", "raw", "releases/download"])(
+    "may be named like a route of repositories: %s",
+    async (name) => {
+      const image = makeImage(name);
+      const manifest = await image.push("v1");
+      const read = await image.get("manifests/v1", { Accept: OCI_MANIFEST });
+      expect(read).toMatchObject({ status: 200, body: manifest });
+      expect(await image.get("tags/list")).toMatchObject({ status: 200, body: { tags: ["v1"] } });
+    },
+  );
+
   it("keeps a manifest under its digest when its tag moves, and changes nothing when it is pushed again", async () => {
     const image = makeImage();
     const first = await image.push("latest", { layers: ["first"] });

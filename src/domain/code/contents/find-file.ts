@@ -3,12 +3,16 @@ import { isWholeId } from "../../../git/oid.ts";
 import { resident } from "../../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../../git/catalog/pack-catalog.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { resolveName, resolveRevision, type Revision } from "../git/find-revision.ts";
+import { notFound } from "../../../lib/failure.ts";
+import { findCommit, isPinned, resolveName, type Revision } from "../git/find-revision.ts";
+import { noSuchRef } from "../git/no-such-ref.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";
 
 /** Maximum length of a ref name that is looked up at the start of a path, in characters. */
 const REF_CHARS_MAX = 255;
+
+type RefKind = Revision["kind"];
 
 /** A file or symlink, and the revision in which it was found. */
 export interface FoundFile {
@@ -16,6 +20,13 @@ export interface FoundFile {
   readonly name: string;
   readonly location: ObjectLocation;
   readonly revision: Revision;
+}
+
+/** A file as a request names it. */
+export interface NamedFile {
+  readonly file: FoundFile;
+  /** Whether the request names the commit by its whole id. */
+  readonly isPinned: boolean;
 }
 
 /**
@@ -37,6 +48,50 @@ export async function findFile(
   return revision && findFileAt(snapshot, revision, names);
 }
 
+/**
+ * Finds a file as `findFile` does.
+ *
+ * @throws Failure `not_found`.
+ */
+export async function findNamedFile(
+  snapshot: RepositorySnapshot,
+  repository: RepositoryContext,
+  path: string,
+  ref: string,
+): Promise<NamedFile> {
+  const file = await findFile(snapshot, repository, path, ref);
+  if (file) return { file, isPinned: isPinned(file.revision, ref) };
+  const isCommit = (await findContentRevision(snapshot, repository, ref)) !== undefined;
+  throw isCommit ? notFound("no such file", "no-such-path") : noSuchRef(snapshot);
+}
+
+/**
+ * Finds the file at a path that begins with a branch, a tag, or the id of a commit, which may be
+ * abbreviated.
+ *
+ * @throws Failure `not_found`.
+ */
+export async function findFileBelow(
+  snapshot: RepositorySnapshot,
+  kind: RefKind,
+  path: string,
+): Promise<NamedFile> {
+  const names = splitPath(path);
+  const leading = await findLeading(snapshot, kind, names);
+  const rest = names.slice(leading?.nameCount);
+  const file = leading && (await findFileAt(snapshot, leading.revision, rest));
+  if (!file) throw notFound();
+  return { file, isPinned: isPinned(file.revision, names[0] ?? "") };
+}
+
+/** What a path begins with; undefined if that is no branch, tag or whole id of a commit. */
+export async function findLeadingKind(
+  snapshot: RepositorySnapshot,
+  path: string,
+): Promise<RefKind | undefined> {
+  return (await findLeadingRef(snapshot, splitPath(path)))?.revision.kind;
+}
+
 async function findFileAt(
   { repository }: RepositorySnapshot,
   revision: Revision,
@@ -50,27 +105,40 @@ async function findFileAt(
   return location && { entry, name: names.at(-1) ?? "", location, revision };
 }
 
-/**
- * Finds the branch, tag or full commit id that a path begins with, and the number of names it
- * consists of.
- */
+/** A branch, tag or commit at the start of a path, and the number of names it consists of. */
+interface LeadingRef {
+  readonly revision: Revision;
+  readonly nameCount: number;
+}
+
+/** Finds the branch, tag or full commit id that a path begins with. */
 async function findLeadingRef(
   snapshot: RepositorySnapshot,
   names: readonly string[],
-): Promise<{ revision: Revision; nameCount: number } | undefined> {
-  const [first = ""] = names;
-  if (isWholeId(first)) {
-    const revision = await resolveRevision(snapshot, first);
+): Promise<LeadingRef | undefined> {
+  if (isWholeId(names[0] ?? "")) return findLeading(snapshot, "commit", names);
+  return (
+    (await findLeading(snapshot, "branch", names)) ?? (await findLeading(snapshot, "tag", names))
+  );
+}
+
+const FOLDERS = { branch: "refs/heads", tag: "refs/tags" } as const;
+
+async function findLeading(
+  snapshot: RepositorySnapshot,
+  kind: RefKind,
+  names: readonly string[],
+): Promise<LeadingRef | undefined> {
+  if (kind === "commit") {
+    const revision = await findCommit(snapshot, names[0] ?? "");
     return revision && { revision, nameCount: 1 };
   }
-  for (const above of ["refs/heads", "refs/tags"]) {
-    let name = above;
-    for (const [at, part] of names.slice(0, -1).entries()) {
-      name += `/${part}`;
-      if (name.length > REF_CHARS_MAX) break;
-      const revision = resolveName(snapshot, name);
-      if (revision) return { revision, nameCount: at + 1 };
-    }
+  let name: string = FOLDERS[kind];
+  for (const [at, part] of names.slice(0, -1).entries()) {
+    name += `/${part}`;
+    if (name.length > REF_CHARS_MAX) break;
+    const revision = resolveName(snapshot, name);
+    if (revision) return { revision, nameCount: at + 1 };
   }
   return undefined;
 }

@@ -58,7 +58,7 @@ export function refuseExpression(text: string): void {
 }
 
 /** Like `findRevision`, for a text that may be no name at all. */
-export async function resolveRevision(
+async function resolveRevision(
   snapshot: RepositorySnapshot,
   text: string,
 ): Promise<Revision | undefined> {
@@ -101,7 +101,8 @@ function findHead(snapshot: RepositorySnapshot): Revision | undefined {
   return head === null ? undefined : resolveName(snapshot, decodeText(head as ByteText));
 }
 
-async function findCommit(
+/** Finds a commit by its id, which may be abbreviated if it is unambiguous. */
+export async function findCommit(
   snapshot: RepositorySnapshot,
   text: string,
 ): Promise<Revision | undefined> {

@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { and, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import type { Database } from "../../../db/db.ts";
@@ -23,13 +23,36 @@ import {
 } from "../../../db/schema/index.ts";
 
 /**
+ * The statement that deletes some comments of an account on issues and pull requests, with their
+ * reactions, files and history, as Gitea's purge does. Reviews and comments on code stay, since the
+ * answers of others belong to them.
+ */
+export const deleteSomeComments = (db: Database, accountId: number, limit: number) =>
+  db.delete(timelineEntries).where(
+    inArray(
+      timelineEntries.id,
+      db
+        .select({ id: timelineEntries.id })
+        .from(timelineEntries)
+        .where(and(eq(timelineEntries.posterId, accountId), eq(timelineEntries.kind, "comment")))
+        .limit(limit),
+    ),
+  );
+
+/**
  * The statements that take an account out of some of what it did: its posts, releases and versions
  * of packages stay without an author, and its reactions, booked times, roles and notifications go,
  * and so do uses of an organization's labels. The foreign keys would do the same, all at once.
  *
  * @param limit Rows that each statement changes, at most.
+ * @param options.keepsComments Whether comments keep their author, to be deleted.
  */
-export function releaseSomePosts(db: Database, accountId: number, limit: number) {
+export function releaseSomePosts(
+  db: Database,
+  accountId: number,
+  limit: number,
+  { keepsComments }: { readonly keepsComments: boolean },
+) {
   const some = (table: SQL, isOne: SQL) =>
     sql`rowid in (select rowid from ${table} where ${isOne} limit ${limit})`;
   const isAccount = (column: SQLiteColumn) => sql`${column} = ${accountId}`;
@@ -56,7 +79,14 @@ export function releaseSomePosts(db: Database, accountId: number, limit: number)
     db
       .update(timelineEntries)
       .set({ posterId: null })
-      .where(some(sql`${timelineEntries}`, isAccount(timelineEntries.posterId))),
+      .where(
+        some(
+          sql`${timelineEntries}`,
+          keepsComments
+            ? sql`${isAccount(timelineEntries.posterId)} and ${timelineEntries.kind} <> 'comment'`
+            : isAccount(timelineEntries.posterId),
+        ),
+      ),
     db
       .update(timelineEntries)
       .set({ assigneeId: null })

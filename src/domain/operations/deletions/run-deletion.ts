@@ -32,7 +32,7 @@ import { deleteSomePackages, ownsPackages } from "../../packages/package/delete-
 import { deleteRepository } from "../../repos/repository/delete-repository.ts";
 import { forksFollow } from "../../people/visibility/fork-visibility.ts";
 import { deleteHook } from "../../exchange/webhooks/hooks/delete-hook.ts";
-import { releaseSomePosts } from "./release-posts.ts";
+import { deleteSomeComments, releaseSomePosts } from "./release-posts.ts";
 import { closeAccount, startDeletion } from "./start-deletion.ts";
 
 /** How long a worker has for its steps before another one takes over, in milliseconds. */
@@ -132,7 +132,7 @@ async function runStep(
       .where(eq(users.id, account.id)),
   });
   // Without a purge, a repository or membership keeps the account: nothing is deleted meanwhile.
-  const deleteMeanwhile = deletion.isPurge ? deleteSomeRows(ctx, account) : undefined;
+  const deleteMeanwhile = deletion.isPurge ? deleteSomeRows(ctx, account, true) : undefined;
   const [found, areLeft] = await Promise.all([findThings, deleteMeanwhile]);
   const { owned, memberships } = found;
   const isInUse = owned.length + memberships.length > 0 || found.publishers[0]?.ownsPackages;
@@ -154,7 +154,7 @@ async function runStep(
     await deleteHook(ctx, { level, owner: account }, hook.id);
     return "unfinished";
   }
-  if (areLeft ?? (await deleteSomeRows(ctx, account))) return "unfinished";
+  if (areLeft ?? (await deleteSomeRows(ctx, account, false))) return "unfinished";
   return deleteLast(ctx, account, deletion);
 }
 
@@ -193,7 +193,7 @@ async function leaveOrganization(ctx: Ctx, { id: userId }: User, orgId: number):
  *
  * @returns Whether there may be more.
  */
-async function deleteSomeRows({ db }: Ctx, { id }: User): Promise<boolean> {
+async function deleteSomeRows({ db }: Ctx, { id }: User, isPurge: boolean): Promise<boolean> {
   const some = (isOwn: SQL, table: SQL) =>
     sql`rowid in (select rowid from ${table} where ${isOwn} limit ${ROWS_AT_ONCE})`;
   const results = await db.batch([
@@ -203,7 +203,8 @@ async function deleteSomeRows({ db }: Ctx, { id }: User): Promise<boolean> {
     db.delete(follows).where(some(eq(follows.followedId, id), sql`${follows}`)),
     ...deleteSomePackages(db, id, ROWS_AT_ONCE),
     ...deleteSomeGrants(db, id, ROWS_AT_ONCE),
-    ...releaseSomePosts(db, id, ROWS_AT_ONCE),
+    ...(isPurge ? [deleteSomeComments(db, id, ROWS_AT_ONCE)] : []),
+    ...releaseSomePosts(db, id, ROWS_AT_ONCE, { keepsComments: isPurge }),
   ]);
   return results.some(({ meta }) => meta.changes >= ROWS_AT_ONCE);
 }

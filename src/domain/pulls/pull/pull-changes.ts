@@ -1,8 +1,9 @@
 import type { Ctx } from "../../../context.ts";
+import type { Pull } from "../../../db/schema/index.ts";
 import type { Whitespace } from "../../../git/diff/whitespace.ts";
 import { encodeText } from "../../../git/byte-text.ts";
 import { EMPTY_TREE_OID, type Oid } from "../../../git/oid.ts";
-import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
+import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import type { LogRange } from "../../../git/walk/log.ts";
 import { findDivergence } from "../../../git/walk/merge-bases.ts";
 import { invalidField, tooLarge } from "../../../lib/failure.ts";
@@ -48,12 +49,16 @@ export function commitRangeOf({ pull }: PullContext, opened: OpenPull): LogRange
   const { graph } = opened.snapshot.repository;
   const { head, mergeBase } = opened;
   const excluded = mergeBase === undefined ? [] : [mergeBase];
-  const base = pull.mergedAt === null ? opened.base : graph.find(pull.mergedBaseOid);
+  const base = pull.mergedAt === null ? opened.base : findMergedBase(graph, pull);
   if (base === undefined || base === NO_NODE) return { tips: [head], excluded };
   // A merged base that contains the head already is no base of the changes.
   const isWithHead = pull.mergedAt !== null && findDivergence(graph, base, head).right.length === 0;
   return { tips: [head], excluded: isWithHead ? excluded : [...excluded, base] };
 }
+
+/** The base before the merge, which is not known of each imported pull request. */
+const findMergedBase = (graph: CommitGraph, { mergedBaseOid }: Pull): Node | undefined =>
+  mergedBaseOid === "" ? undefined : graph.find(mergedBaseOid);
 
 /** The changes of a pull request as text. */
 export type ChangesFormat = "diff" | "patch";

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 
 import {
   accountDeletions,
+  attachments,
   contentVersions,
   issueAssignees,
   issueLabels,
@@ -11,7 +12,10 @@ import {
   timelineEntries,
   users,
 } from "../../../../src/db/schema/index.ts";
-import { releaseSomePosts } from "../../../../src/domain/operations/deletions/release-posts.ts";
+import {
+  deleteSomeComments,
+  releaseSomePosts,
+} from "../../../../src/domain/operations/deletions/release-posts.ts";
 import { call } from "../../../support/call.ts";
 import { db } from "../../../support/db.ts";
 import { makeComment, makeIssue, makeLabel } from "../../../support/issues.ts";
@@ -50,14 +54,64 @@ describe("what a deleted account posted", () => {
     expect(left.filter(({ accountId }) => accountId === user.id)).toEqual([]);
   });
 
+  it("goes with a purge where it is a comment, and stays where it is more", async () => {
+    const [admin, user, other] = [await make.admin(), await make.user(), await make.user()];
+    const repo = await make.repo(other);
+    await makeManyComments(repo, user);
+    const path = `/repos/${repo.owner}/${repo.name}/issues`;
+    await call("POST", path, { as: user, json: { title: "By the user", body: "text" } });
+    const kept = await call("POST", `${path}/1/comments`, { as: other, json: { body: "Mine" } });
+    const gone = await call("POST", `${path}/1/comments`, { as: user, json: { body: "Yours" } });
+    const reaction = `${path}/comments/${kept.body.id}/reactions`;
+    await call("POST", reaction, { as: user, json: { content: "heart" } });
+    await call("POST", `${path}/comments/${gone.body.id}/reactions`, {
+      as: other,
+      json: { content: "heart" },
+    });
+    await call("POST", `${path}/comments/${gone.body.id}/assets?name=a.txt`, {
+      as: user,
+      body: "text",
+      headers: { "Content-Type": "application/octet-stream" },
+    });
+    const answer = await call("DELETE", `/admin/users/${user.name}?purge=true`, { as: admin });
+    expect(answer.status).toBe(204);
+    expect(await db.select().from(users).where(eq(users.id, user.id))).toEqual([]);
+    expect((await call("GET", `${path}/1/comments`)).body).toMatchObject([{ body: "Mine" }]);
+    expect((await call("GET", `${path}/1`)).body).toMatchObject({ comments: 1 });
+    expect((await call("GET", reaction)).body ?? []).toEqual([]);
+    expect((await call("GET", `${path}/2`)).body).toMatchObject({
+      title: "By the user",
+      body: "text",
+      user: { id: -1, login: "Ghost" },
+    });
+    const ofComment = eq(attachments.entryId, gone.body.id);
+    expect(await db.select().from(attachments).where(ofComment)).toEqual([]);
+    const left = await db.select().from(reactions).where(eq(reactions.entryId, gone.body.id));
+    expect(left).toEqual([]);
+    expect((await call("GET", `${path}/comments/${gone.body.id}`)).status).toBe(404);
+  });
+
+  it("is deleted in bounded steps of comments, each of which may be repeated", async () => {
+    const user = await make.user();
+    const repo = await make.repo(await make.user());
+    await makeManyComments(repo, user);
+    for (const left of [COMMENTS - 1000, COMMENTS - 2000, 0, 0]) {
+      await db.batch([
+        deleteSomeComments(db, user.id, 1000),
+        ...releaseSomePosts(db, user.id, 1000, { keepsComments: true }),
+      ]);
+      expect(await postsOf(user)).toBe(left);
+    }
+  });
+
   it("is released in bounded steps, each of which may be repeated", async () => {
     const user = await make.user();
     const repo = await make.repo(await make.user());
     await makeManyComments(repo, user);
-    await db.batch([...releaseSomePosts(db, user.id, 1000)]);
+    await db.batch([...releaseSomePosts(db, user.id, 1000, { keepsComments: false })]);
     expect(await postsOf(user)).toBe(COMMENTS - 1000);
-    await db.batch([...releaseSomePosts(db, user.id, 1000)]);
-    await db.batch([...releaseSomePosts(db, user.id, 1000)]);
+    await db.batch([...releaseSomePosts(db, user.id, 1000, { keepsComments: false })]);
+    await db.batch([...releaseSomePosts(db, user.id, 1000, { keepsComments: false })]);
     expect(await postsOf(user)).toBe(0);
   });
 
@@ -73,7 +127,7 @@ describe("what a deleted account posted", () => {
       await makeComment(foreign, { posterId: userId, kind: "assignees", assigneeId: userId });
       await db.insert(contentVersions).values({ ...ofIssue, editorId: userId, body: "was" });
     }
-    await db.batch([...releaseSomePosts(db, user.id, 1000)]);
+    await db.batch([...releaseSomePosts(db, user.id, 1000, { keepsComments: false })]);
     const isOfIssue = { issueId: issue.id };
     expect(await db.select().from(issues).where(eq(issues.repoId, repo.id))).toMatchObject([
       { posterId: null },
@@ -106,7 +160,7 @@ describe("what a deleted account posted", () => {
         .insert(issueLabels)
         .values({ issueId, labelId, repoId, isPull: false, isClosed: false });
     }
-    await db.batch([...releaseSomePosts(db, org.id, 1000)]);
+    await db.batch([...releaseSomePosts(db, org.id, 1000, { keepsComments: false })]);
     const left = await db.select().from(issueLabels).where(eq(issueLabels.issueId, issueId));
     expect(left).toMatchObject([{ labelId: kept.id }]);
   });
