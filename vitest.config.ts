@@ -75,8 +75,6 @@ export default defineConfig({
           name: "node",
           include: ["test/{lib,git,render}/**/*.test.ts", NODE_TESTS, DOCUMENT_TEST],
           environment: "node",
-          // One process for all files of a worker: starting it takes longer than most of them.
-          isolate: false,
           // A busy machine is slow; tests of a time limit set their own timeout.
           testTimeout: 30_000,
         },
