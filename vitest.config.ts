@@ -6,6 +6,7 @@ import { buildLocalBindings } from "./scripts/build/local-bindings.ts";
 import { openVitestPlugin } from "./scripts/build/vitest-plugin.ts";
 import { localBuckets } from "./scripts/serve/bucket/bindings.ts";
 import { localDatabases } from "./scripts/serve/database/bindings.ts";
+import { SizeSequencer } from "./scripts/test/size-sequencer.ts";
 
 const { cloudflareTest, readD1Migrations } = await openVitestPlugin();
 await buildLocalBindings();
@@ -67,6 +68,7 @@ export default defineConfig({
       !message?.includes('Closing rpc while "onUserConsoleLog" was pending'),
     // Logs of the service are shown for failed tests only.
     silent: "passed-only",
+    sequence: { sequencer: SizeSequencer },
     projects: [
       {
         // Folders without dependencies on the platform, in plain Node.
@@ -75,8 +77,6 @@ export default defineConfig({
           name: "node",
           include: ["test/{lib,git,render}/**/*.test.ts", NODE_TESTS, DOCUMENT_TEST],
           environment: "node",
-          // One process for all files of a worker: starting it takes longer than most of them.
-          isolate: false,
           // A busy machine is slow; tests of a time limit set their own timeout.
           testTimeout: 30_000,
         },

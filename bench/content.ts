@@ -43,7 +43,7 @@ async function bench(resources: Resources): Promise<void> {
 
   const samples = await findSamples(bare, source.branch);
   console.log(
-    `${size}: ${formatInteger(samples.commits)} commits, ${formatInteger(samples.entries)} entries; ${samples.oldFile}; ${samples.farBranch}\n`,
+    `${size}: ${formatInteger(samples.commits)} commits, ${formatInteger(samples.entries)} entries; ${samples.oldFile}; ${samples.distantBranch}\n`,
   );
   const rows: string[][] = [];
   for (const one of casesOf(samples)) {

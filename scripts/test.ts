@@ -1,11 +1,12 @@
 /**
- * `npm test`: runs the tests in Node and in workerd, with two workers that take one file after the
- * other. Other arguments than these are passed to vitest, which then shows its progress:
+ * `npm test`: runs the tests in Node and in workerd, in two processes of one worker each, since two
+ * workers of one process share no loaded modules. Other arguments than these are passed to vitest,
+ * which then runs in one process and shows its progress:
  *
  * - `--project` selects other projects than these two.
  * - `--watch` reruns changed tests until it is stopped.
  * - `--record` writes the work of requests into test/work.json.
- * - `--slowest` prints the slowest files, by processor time, of a run with one worker.
+ * - `--slowest` prints the slowest files, by processor time.
  * - `--deep` (`npm run test:deep`) runs the files that else take a sample of their cases, with all
  *   cases and on the simulator of D1.
  *
@@ -21,17 +22,28 @@ import { buildVitestPlugin } from "./build/vitest-plugin.ts";
 import { inProject } from "./project.ts";
 import { runScript } from "./refusal.ts";
 import { sampledFiles } from "./test/sampled-files.ts";
-import { closingLine, parseReport, type RunReport, slowestFiles } from "./test/tally.ts";
+import {
+  closingLine,
+  mergeReports,
+  parseReport,
+  type RunReport,
+  slowestFiles,
+} from "./test/tally.ts";
 import { readWorks, recordedWorks, writeWorks } from "./test/work.ts";
 import { run, show } from "./tools/run.ts";
 
-/** The report of a run that ended without one: a failure, regardless of its exit code. */
+/** The report of a process that ended without one: a failure, regardless of its exit code. */
 const missingReport: RunReport = {
   tally: { passed: 0, failed: 1, skipped: 0 },
   cpuMs: {},
   failedFiles: [],
   works: {},
 };
+
+const PROCESSES = 2;
+
+/** Parts of a run of all cases, of which a few files take most of the time. */
+const SHARDS_DEEP = 6;
 
 const OWN_ARGS = ["--record", "--slowest", "--deep"];
 
@@ -54,11 +66,11 @@ await runScript(async () => {
     ...(isRecording && { EDGEFORGE_TEST_RECORD: "1" }),
     ...(isDeep && { EDGEFORGE_TEST_ALL: "1", EDGEFORGE_TEST_DATABASE: "d1" }),
   };
-  const isWhole = vitestArgs.length === 0;
-  const workers = !isSlowest && (isWhole || isOfScripts(vitestArgs)) ? 2 : 1;
-  const selected = isWhole && isDeep ? sampledFiles() : vitestArgs;
-  const start = isWhole ? runQuietly : showProgress;
-  const report = await runVitest([`--maxWorkers=${workers}`, ...selected], env, start);
+  const reports =
+    vitestArgs.length === 0
+      ? await runShards(isDeep ? SHARDS_DEEP : PROCESSES, isDeep ? sampledFiles() : [], env)
+      : [await runVitest(["--reporter", "default", ...vitestArgs], env)];
+  const report = mergeReports(reports);
   if (isRecording) await writeWorks(recordedWorks(await readWorks(), report));
   if (isSlowest) console.log(slowestFiles(report));
   console.log(`seed ${seed}`);
@@ -73,39 +85,55 @@ function projectsOf(args: readonly string[]): string[] {
 }
 
 /**
- * Whether only tests of the scripts are selected, which wait for processes most of their time. Few
- * files of the Worker are not worth loading it into two workers.
+ * How many files of these projects run at a time. Tests of the scripts wait for processes most of
+ * their time; clients share one service, and two workers of one process would share no loaded
+ * modules of the Worker.
  */
-function isOfScripts(args: readonly string[]): boolean {
+function workersOf(args: readonly string[]): number {
   const projects = args.filter((_, at) => args[at - 1] === "--project");
-  return projects.length > 0 && projects.every((name) => name === "scripts");
+  return projects.length > 0 && projects.every((name) => name === "scripts") ? 2 : 1;
 }
 
 type Env = Record<string, string>;
 
-/** Runs vitest, and prints its output only if it fails. */
+/** Runs one vitest, and prints its output only if it fails. */
 async function runQuietly(args: string[], env: Env): Promise<number> {
-  const { code, output } = await run("vitest", ["--reporter", "minimal", ...args], { env });
+  const { code, output } = await run("vitest", args, { env });
   if (code !== 0) console.log(output);
   return code;
 }
 
 function showProgress(args: string[], env: Env): Promise<number> {
-  return show("vitest", ["--reporter", "default", ...args], { env });
+  return show("vitest", args, { env });
+}
+
+/** Runs parts of the files, as many at a time as there are processes. */
+async function runShards(count: number, files: readonly string[], env: Env): Promise<RunReport[]> {
+  const reports: RunReport[] = [];
+  const waiting = Array.from({ length: count }, (_, at) => at + 1);
+  const work = async () => {
+    for (let shard = waiting.shift(); shard !== undefined; shard = waiting.shift()) {
+      const args = ["--reporter", "minimal", "--shard", `${shard}/${count}`, ...files];
+      reports.push(await runVitest(args, env, runQuietly));
+    }
+  };
+  await Promise.all(Array.from({ length: PROCESSES }, work));
+  return reports;
 }
 
 /** Runs one vitest to its end. */
 async function runVitest(
   args: readonly string[],
   env: Env,
-  start: typeof showProgress,
+  start = showProgress,
 ): Promise<RunReport> {
   const reporter = ["--reporter", inProject("scripts/test/tally-reporter.ts")];
   // Through a file, because vitest may still print after its reporters.
   const directory = await mkdtemp(join(tmpdir(), "edgeforge-test-"));
   const file = join(directory, "report.json");
   try {
-    const command = ["run", ...projectsOf(args), ...reporter, ...args];
+    const workers = `--maxWorkers=${workersOf(args)}`;
+    const command = ["run", ...projectsOf(args), workers, ...reporter, ...args];
     const code = await start(command, { ...env, EDGEFORGE_TALLY: file });
     const report = parseReport(await readFile(file, "utf8").catch(() => "")) ?? missingReport;
     // vitest also fails for other reasons than a test: an unhandled error, a hook, a threshold.

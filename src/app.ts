@@ -32,6 +32,7 @@ import { edgeCache } from "./storage/edge-cache.ts";
 import { GitStorage } from "./storage/storage.ts";
 import { BOOKMARK_COOKIE } from "./web/cookies.ts";
 import { web } from "./web/index.ts";
+import { browse } from "./web/pages/browse.ts";
 
 /** Where the rate limits are missing, each isolate counts for itself. */
 type Limits = "SIGN_IN_ACCOUNT_FAILURES" | "SIGN_IN_ADDRESS_FAILURES" | LimitedAction;
@@ -91,13 +92,13 @@ export function createApp(config: Config): Hono<AppEnv> {
   app.route("/", web);
   app.route("/api/v1", api);
   app.route("/", gitHttp);
+  app.route("/", browse);
 
   app.onError((error, c) => {
     if (isOfApi(c.req.path)) return renderFailure(error, c);
     logBug(c.var.requestId, error);
     return c.text(`internal error, request ${c.var.requestId}\n`, 500);
   });
-  app.notFound((c) => c.text("404 page not found\n", 404));
   return app;
 }
 

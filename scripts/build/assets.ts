@@ -23,6 +23,9 @@ const files: Record<string, string> = {
   "-/swagger/swagger-ui-bundle.js": `${viewer}/swagger-ui-bundle.js`,
   "-/swagger/favicon-32x32.png": `${viewer}/favicon-32x32.png`,
   "-/pages/style.css": "src/web/pages/style.css",
+  "-/pages/favicon.svg": "src/web/pages/favicon.svg",
+  "-/pages/icons.svg": "src/web/pages/icons.svg",
+  "-/pages/code.js": "src/web/pages/scripts/code.js",
   "-/pages/security-key.js": "src/web/pages/security-key.js",
 };
 

@@ -10,8 +10,8 @@ import type { Works } from "./work.ts";
 export default class TallyReporter implements Reporter {
   readonly #cpuMs: Record<string, number> = {};
   /**
-   * CPU time at the end of the last file. With one worker, files run sequentially, so the
-   * difference is the cost of one file.
+   * CPU time at the end of the last file. Files run sequentially, so the difference is the cost of
+   * one file.
    */
   #lastMs = cpuTimeMs();
 

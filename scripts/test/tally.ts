@@ -16,7 +16,7 @@ const RunReport = z.object({
   works: Works,
 });
 
-/** What a run reports. */
+/** What one process of a run reports. */
 export type RunReport = z.infer<typeof RunReport>;
 
 /** The last line of a run: `12 passed, 0 failed`, and `, 3 skipped` if any were. */
@@ -32,6 +32,18 @@ export function parseReport(json: string): RunReport | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The combined report of the processes of a run. */
+export function mergeReports(reports: readonly RunReport[]): RunReport {
+  const total = (key: keyof Tally): number =>
+    reports.reduce((sum, { tally }) => sum + tally[key], 0);
+  return {
+    tally: { passed: total("passed"), failed: total("failed"), skipped: total("skipped") },
+    cpuMs: Object.assign({}, ...reports.map(({ cpuMs }) => cpuMs)),
+    failedFiles: reports.flatMap(({ failedFiles }) => failedFiles),
+    works: Object.assign({}, ...reports.map(({ works }) => works)),
+  };
 }
 
 const SLOWEST_MAX = 20;

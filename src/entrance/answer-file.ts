@@ -4,11 +4,7 @@ import type { FoundFile, NamedFile } from "../domain/code/contents/find-file.ts"
 import type { FileContent, openBlob } from "../domain/code/contents/open-content.ts";
 import { readSnapshot, type RepositorySnapshot } from "../domain/code/git/open-snapshot.ts";
 import { isSymlinkMode } from "../git/object/tree.ts";
-import {
-  type ContentVersion,
-  evaluateConditions,
-  versionHeaders,
-} from "../lib/conditional-request.ts";
+import { type Validators, evaluateConditions, versionHeaders } from "../lib/conditional-request.ts";
 import { formatFilename } from "../lib/header-value.ts";
 import { log } from "../lib/log.ts";
 import { streamOf } from "../lib/stream-of.ts";
@@ -22,7 +18,7 @@ import { immutableHeaders } from "./immutable-headers.ts";
  * @param find Finds the file, or throws.
  * @param openContent Opens its content: `openBlob`, or `openMedia`.
  */
-export async function answerFile(
+export async function answerRepositoryFile(
   { ctx, repo, request }: { ctx: Ctx; repo: RepositoryContext; request: Request },
   find: (snapshot: RepositorySnapshot) => Promise<NamedFile>,
   openContent: typeof openBlob,
@@ -107,7 +103,7 @@ function versionOf(
   { repository: { graph } }: RepositorySnapshot,
   { revision }: FoundFile,
   { oid }: FileContent,
-): ContentVersion {
+): Validators {
   // The file is at least as old as the commit that is read.
   const seconds = Math.min(graph.times[revision.node] as number, SECONDS_MAX);
   return { tag: oid, modifiedAt: seconds * 1000 };
@@ -117,7 +113,7 @@ function versionOf(
  * SECURITY: files are untrusted content in the service's own origin. The headers sandbox them,
  * block scripts and forbid content sniffing.
  */
-function headersOf({ entry, name }: FoundFile, version: ContentVersion): Record<string, string> {
+function headersOf({ entry, name }: FoundFile, version: Validators): Record<string, string> {
   return {
     ...versionHeaders(version),
     // By the name, since a 304 is answered without the content, and its headers replace those of

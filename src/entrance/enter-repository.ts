@@ -10,6 +10,11 @@ import {
   toRules,
 } from "../domain/code/protections/select-rules.ts";
 import {
+  type ReaderFacts,
+  selectReaderFacts,
+  toReaderFacts,
+} from "../domain/repos/repository/reader-facts.ts";
+import {
   findNamed,
   type NamedRow,
   selectNamedOrRelated,
@@ -75,6 +80,29 @@ export async function enterRepository(
   );
   const repo = await findPermitted(incoming, ctx, target, rows);
   return { ctx, repo: rules ? withRules(repo, rules[0]) : repo };
+}
+
+/**
+ * Like `enterRepository`, for a page that shows how the repository relates to its reader; in the
+ * same round trip.
+ */
+export async function enterRepositoryForReader(
+  incoming: IncomingRequest,
+  target: RepositoryTarget,
+): Promise<RequestContext & { facts: ReaderFacts }> {
+  const { db } = incoming.base;
+  const {
+    ctx,
+    target: rows,
+    more = [[], []],
+  } = await authenticate(
+    incoming,
+    target,
+    (caller) => selectRepositoriesOfName(db, caller, target),
+    (caller) => selectReaderFacts(db, target, caller),
+  );
+  const repo = await findPermitted(incoming, ctx, target, rows);
+  return { ctx, repo, facts: toReaderFacts(ctx.actor, more) };
 }
 
 /** The repository with its rules, from rows that came with it. */

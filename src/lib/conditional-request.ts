@@ -1,7 +1,7 @@
 import { type ByteRange, parseRange } from "./byte-range.ts";
 
 /** What identifies the current content of a resource. */
-export interface ContentVersion {
+export interface Validators {
   /** The entity tag, without quotes. */
   readonly tag: string;
   /** True if two contents with the same tag may differ in their bytes. */
@@ -23,7 +23,7 @@ export const versionHeaders = ({
   tag,
   isTagWeak = false,
   modifiedAt,
-}: ContentVersion): Record<string, string> => ({
+}: Validators): Record<string, string> => ({
   ETag: `${isTagWeak ? "W/" : ""}"${tag}"`,
   ...(modifiedAt !== undefined && { "Last-Modified": new Date(modifiedAt).toUTCString() }),
 });
@@ -41,7 +41,7 @@ export const versionHeaders = ({
  */
 export function evaluateConditions(
   { method, headers }: ConditionalRequest,
-  version: ContentVersion,
+  version: Validators,
   sizeBytes?: number,
 ): ConditionalOutcome {
   if (!isAsRequired(headers, version)) return { status: 412 };
@@ -54,14 +54,14 @@ export function evaluateConditions(
   return range === "none" ? { status: 416 } : { status: 206, range };
 }
 
-function isAsRequired(headers: Headers, { tag, isTagWeak, modifiedAt }: ContentVersion): boolean {
+function isAsRequired(headers: Headers, { tag, isTagWeak, modifiedAt }: Validators): boolean {
   const tags = headers.get("if-match");
   if (tags !== null) return listsTag(tags, tag, (each) => isTagWeak !== true && !isWeak(each));
   const date = parseHttpDate(headers.get("if-unmodified-since"));
   return date === undefined || modifiedAt === undefined || toSecond(modifiedAt) <= date;
 }
 
-function isUnchanged(headers: Headers, { tag, modifiedAt }: ContentVersion): boolean {
+function isUnchanged(headers: Headers, { tag, modifiedAt }: Validators): boolean {
   const tags = headers.get("if-none-match");
   if (tags !== null) return listsTag(tags, tag, () => true);
   const date = parseHttpDate(headers.get("if-modified-since"));
@@ -69,7 +69,7 @@ function isUnchanged(headers: Headers, { tag, modifiedAt }: ContentVersion): boo
 }
 
 /** Whether `If-Range` allows a part: it has the same strong tag, or exactly the same date. */
-function mayContinue(headers: Headers, { tag, isTagWeak, modifiedAt }: ContentVersion): boolean {
+function mayContinue(headers: Headers, { tag, isTagWeak, modifiedAt }: Validators): boolean {
   const condition = headers.get("if-range")?.trim();
   if (condition === undefined) return true;
   if (condition === `"${tag}"`) return isTagWeak !== true;

@@ -1,6 +1,6 @@
 import {
   type ConditionalRequest,
-  type ContentVersion,
+  type Validators,
   evaluateConditions,
   versionHeaders,
 } from "./conditional-request.ts";
@@ -8,7 +8,7 @@ import { formatFilename } from "./header-value.ts";
 import { streamOf } from "./stream-of.ts";
 
 /** A file that is generated while it is sent. */
-export interface Download extends ContentVersion {
+export interface Download extends Validators {
   readonly name: string;
   readonly mediaType: string;
   /** A URL that always serves this same file; undefined if there is none. */

@@ -1,13 +1,13 @@
 import type { ByteRange } from "./byte-range.ts";
 import {
   type ConditionalRequest,
-  type ContentVersion,
+  type Validators,
   evaluateConditions,
   versionHeaders,
 } from "./conditional-request.ts";
 
 /** A file of known size that never changes under its version. */
-interface StoredFile extends ContentVersion {
+interface StoredFile extends Validators {
   readonly sizeBytes: number;
   readonly headers: Readonly<Record<string, string>>;
   /** Opens a range of the file. Called at most once, and only if the body is sent. */

@@ -14,12 +14,17 @@ let loaded: HLJSApi | undefined;
  */
 export async function highlightCode(code: string, language: string): Promise<string | undefined> {
   if (language === "" || language === "text") return undefined;
-  // Caches the module and not its promise, because a request may not await a promise of another
-  // request.
-  const highlighter = loaded ?? (await loadHighlighter());
-  loaded = highlighter;
+  const highlighter = await getHighlighter();
   if (!highlighter.getLanguage(language)) return undefined;
   return highlighter.highlight(code, { language, ignoreIllegals: true }).value;
+}
+
+/** The highlighter, which is loaded on first use. */
+export async function getHighlighter(): Promise<HLJSApi> {
+  // Caches the module and not its promise, because a request may not await a promise of another
+  // request.
+  loaded ??= await loadHighlighter();
+  return loaded;
 }
 
 async function loadHighlighter(): Promise<HLJSApi> {

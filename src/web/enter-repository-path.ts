@@ -40,7 +40,8 @@ export const enterPullPath = (
   return enterPull(incoming(c), targetOf(c, { owner, name, requirement, scopes }), number);
 };
 
-function targetOf(
+/** A repository as the path of a request names it. */
+export function targetOf(
   c: Context<WebEnv>,
   named: Pick<RepositoryTarget, "owner" | "name" | "requirement" | "scopes">,
   ending?: string,

@@ -4,7 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { findFileBelow, findLeadingKind } from "../domain/code/contents/find-file.ts";
 import { openBlob, openMedia } from "../domain/code/contents/open-content.ts";
 import { readSnapshot } from "../domain/code/git/open-snapshot.ts";
-import { answerFile } from "../entrance/answer-file.ts";
+import { answerRepositoryFile } from "../entrance/answer-file.ts";
 import { requestPath } from "../lib/request-path.ts";
 import { encodePath, htmlUrlOf } from "../shapes/urls.ts";
 import { enterRepositoryPath } from "./enter-repository-path.ts";
@@ -32,7 +32,7 @@ rawFiles.get("/:owner/:repo/:noun{raw|media}/:path{.+}", async (c, next) => {
     const { search } = new URL(c.req.url);
     return c.redirect(`${htmlUrlOf(repo, ctx)}/${noun}/${start}/${sent}${search}`, 303);
   }
-  return answerFile(
+  return answerRepositoryFile(
     { ctx, repo, request: c.req.raw },
     (snapshot) => findFileBelow(snapshot, kind, rest.join("/")),
     OPENERS[noun as keyof typeof OPENERS],

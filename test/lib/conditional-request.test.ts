@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import {
-  type ContentVersion,
+  type Validators,
   evaluateConditions,
   versionHeaders,
 } from "../../src/lib/conditional-request.ts";
@@ -15,7 +15,7 @@ const VERSION = { tag: "a", modifiedAt: Date.parse(DATE) + 400 };
 /** The status of a request with these headers for content of ten bytes. */
 const statusOf = (
   headers: Record<string, string>,
-  version: ContentVersion = VERSION,
+  version: Validators = VERSION,
   method = "GET",
 ): number => evaluateConditions({ method, headers: new Headers(headers) }, version, 10).status;
 

@@ -79,7 +79,7 @@ async function publishTool(format: string) {
   return {
     owner,
     publish,
-    reads: reads.map((each) => ({ ...each, title: `${format}: ${each.title}` })),
+    reads: reads.map((each) => Object.assign(each, { title: `${format}: ${each.title}` })),
   };
 }
 

@@ -2,7 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { findNamedFile } from "../../domain/code/contents/find-file.ts";
 import { openBlob, openMedia } from "../../domain/code/contents/open-content.ts";
-import { answerFile } from "../../entrance/answer-file.ts";
+import { answerRepositoryFile } from "../../entrance/answer-file.ts";
 import { header, HEADERS, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -52,7 +52,7 @@ raw.openapi(
   (c) => {
     const { ctx, repo } = c.var;
     const [{ filepath }, { ref }] = [c.req.valid("param"), c.req.valid("query")];
-    return answerFile(
+    return answerRepositoryFile(
       { ctx, repo, request: c.req.raw },
       (snapshot) => findNamedFile(snapshot, repo, filepath, ref),
       openBlob,
@@ -74,7 +74,7 @@ raw.openapi(
   (c) => {
     const { ctx, repo } = c.var;
     const [{ filepath }, { ref }] = [c.req.valid("param"), c.req.valid("query")];
-    return answerFile(
+    return answerRepositoryFile(
       { ctx, repo, request: c.req.raw },
       (snapshot) => findNamedFile(snapshot, repo, filepath, ref),
       openMedia,

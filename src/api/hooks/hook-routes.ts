@@ -10,7 +10,7 @@ import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.
 import { listHooks } from "../../domain/exchange/webhooks/hooks/list-hooks.ts";
 import { testHook } from "../../domain/exchange/webhooks/dispatch/test-hook.ts";
 import { Hook, toHook } from "../../shapes/webhooks/hook.ts";
-import { countAction } from "../count-action.ts";
+import { countAction } from "../../entrance/count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import type { endpoints } from "../endpoints.ts";
 import type { Guard } from "../guards/guard.ts";

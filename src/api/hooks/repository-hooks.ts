@@ -3,7 +3,7 @@ import { createRoute } from "@hono/zod-openapi";
 import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
 import { testHook } from "../../domain/exchange/webhooks/dispatch/test-hook.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
-import { countAction } from "../count-action.ts";
+import { countAction } from "../../entrance/count-action.ts";
 import { empty, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";

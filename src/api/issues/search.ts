@@ -5,7 +5,7 @@ import { searchIssues } from "../../domain/issues/lists/search-issues.ts";
 import { malformed } from "../../lib/failure.ts";
 import { Issue, toIssue } from "../../shapes/issues/issue.ts";
 import { page, refusals } from "../answers.ts";
-import { countAnonymousAction } from "../count-action.ts";
+import { countAnonymousAction } from "../../entrance/count-action.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";
 import { pageOf, queryFlag, queryId } from "../paging.ts";

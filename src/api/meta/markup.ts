@@ -6,7 +6,7 @@ import { invalid, tooLarge } from "../../lib/failure.ts";
 import { isMarkupMode, type MarkupMode } from "../../render/markup-options.ts";
 import { parseContext } from "../../render/parse-context.ts";
 import type { References } from "../../render/references.ts";
-import { countAction } from "../count-action.ts";
+import { countAction } from "../../entrance/count-action.ts";
 import { refusals, json } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";

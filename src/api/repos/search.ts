@@ -5,7 +5,7 @@ import { Failure, invalid } from "../../lib/failure.ts";
 import { logBug } from "../../lib/log.ts";
 import { toRepository } from "../../shapes/repos/repository.ts";
 import { SearchError, SearchResults } from "../../shapes/repos/search-results.ts";
-import { countAnonymousAction } from "../count-action.ts";
+import { countAnonymousAction } from "../../entrance/count-action.ts";
 import { refusals, json, page } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";

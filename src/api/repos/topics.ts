@@ -4,7 +4,7 @@ import { searchTopics } from "../../domain/repos/topics/search-topics.ts";
 import { addTopic, removeTopic, setTopics } from "../../domain/repos/topics/set-topics.ts";
 import { ApiError } from "../../shapes/failure.ts";
 import { TopicName, TopicResponse, toTopic } from "../../shapes/repos/topic.ts";
-import { countAnonymousAction } from "../count-action.ts";
+import { countAnonymousAction } from "../../entrance/count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { anyone } from "../guards/people.ts";

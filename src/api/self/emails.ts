@@ -7,7 +7,7 @@ import {
   removeEmails,
 } from "../../domain/people/accounts/emails.ts";
 import { Email, toEmail } from "../../shapes/users/email.ts";
-import { countAction } from "../count-action.ts";
+import { countAction } from "../../entrance/count-action.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedIn } from "../guards/people.ts";

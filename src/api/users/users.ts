@@ -4,7 +4,7 @@ import { searchUsers } from "../../domain/people/accounts/search-users.ts";
 import { listRepositoriesOf } from "../../domain/repos/repository/list-repositories.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { User, toGhost, toUser } from "../../shapes/users/user.ts";
-import { countAnonymousAction } from "../count-action.ts";
+import { countAnonymousAction } from "../../entrance/count-action.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { atAccount } from "../guards/account.ts";

@@ -25,7 +25,7 @@ const VERSION = /^v?(\d+)(?:\.(\d+))?(?:\.(\d+))?([-+].*)?$/;
  * @returns Undefined if Helm takes it for none. Helm also takes numbers above 2^53.
  * @see github.com/Masterminds/semver, `NewVersion`.
  */
-export function semanticVersionOf(version: string): string | undefined {
+function semanticVersionOf(version: string): string | undefined {
   const [isMatch, major = "", minor = "", patch = "", rest = ""] = VERSION.exec(version) ?? [];
   if (isMatch === undefined || version.length > VERSION_LENGTH_MAX) return undefined;
   const numbers = [major, minor, patch].map((each) => each.replace(/^0+(?=\d)/, "") || "0");

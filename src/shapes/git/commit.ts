@@ -133,6 +133,10 @@ const toCommitUser = (
   decode: (text: ByteText) => string,
 ) => ({ name: decode(name), email: decode(email), date: formatZonedGitTime(timeSeconds, zone) });
 
+/** A text of a commit, such as its message, in the encoding that the commit states. */
+export const decodeCommitText = (commit: GitCommit, text: ByteText): string =>
+  makeDecoder(commit)(text);
+
 /**
  * Returns a decoder for the text of a commit: Latin-1 if its `encoding` header says so, else UTF-8.
  */

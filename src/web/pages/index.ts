@@ -3,8 +3,10 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { WebEnv } from "../env.ts";
 import { changePassword } from "./change-password.tsx";
+import { explore } from "./explore/index.tsx";
 import { files } from "./files.ts";
 import { forgottenPassword } from "./forgotten-password.tsx";
+import { home } from "./home.tsx";
 import { registration } from "./registration.tsx";
 import { renderPageFailure } from "./render-page-failure.tsx";
 import { account } from "./settings/account.tsx";
@@ -13,14 +15,14 @@ import { keys } from "./settings/keys.tsx";
 import { security } from "./settings/security.tsx";
 import { tokens } from "./settings/tokens.tsx";
 import { signIn } from "./sign-in.tsx";
-import { start } from "./start.ts";
 import { twoFactor } from "./two-factor.tsx";
 import { unsubscription } from "./unsubscribe.tsx";
 
 /** Pages for people. */
 export const pages = new Hono<WebEnv>({ router: new TrieRouter() });
 for (const part of [
-  start,
+  home,
+  explore,
   files,
   signIn,
   twoFactor,

@@ -1,9 +1,25 @@
 import type { PropsWithChildren } from "hono/jsx";
 
 import type { User } from "../../db/schema/index.ts";
+import { EDGEFORGE_VERSION } from "../../domain/version.ts";
 import { FORM_TOKEN_FIELD } from "./form.ts";
 
 const STYLE_SHEET_PATH = "/-/pages/style.css";
+
+/** The subject of a page. */
+export interface PageMeta {
+  url: string;
+  title: string;
+  description: string;
+  /** The URL of the repository that `go get` finds by the page. */
+  cloneUrl?: string;
+}
+
+/** A feed, by its path. */
+export interface Feed {
+  path: string;
+  title: string;
+}
 
 interface LayoutProps {
   title: string;
@@ -13,20 +29,29 @@ interface LayoutProps {
   formToken: string;
   /** Paths of the page's scripts. */
   scripts: readonly string[];
+  /** Whether search engines may list the page. */
+  isListed: boolean;
+  meta: PageMeta | undefined;
+  feeds: readonly Feed[];
 }
 
 /** The frame of every page. */
 export function Layout(props: PropsWithChildren<LayoutProps>) {
-  const { title, appName, user, formToken, scripts, children } = props;
+  const { title, appName, user, formToken, scripts, isListed, meta, feeds, children } = props;
   return (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
+        {isListed ? undefined : <meta name="robots" content="noindex" />}
+        {meta ? <Meta meta={meta} appName={appName} /> : undefined}
         <title>{`${title} - ${appName}`}</title>
+        <link rel="icon" href="/-/pages/favicon.svg" />
         <link rel="stylesheet" href={STYLE_SHEET_PATH} />
+        {feeds.map(({ path, title: feedTitle }) => (
+          <link rel="alternate" type="application/atom+xml" href={path} title={feedTitle} />
+        ))}
         {scripts.map((path) => (
           <script type="module" src={path} />
         ))}
@@ -40,14 +65,53 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
             <a class="brand" href="/">
               {appName}
             </a>
-            {user ? <AccountBar user={user} formToken={formToken} /> : undefined}
+            <nav aria-label="Service">
+              <a href="/explore/repos">Explore</a>
+            </nav>
+            <form class="search" action="/explore/repos" role="search">
+              <input type="search" name="q" aria-label="Search repositories" placeholder="Search" />
+            </form>
+            {user ? <AccountBar user={user} formToken={formToken} /> : <SignInLink />}
           </div>
         </header>
         <main id="main" tabindex={-1}>
           {children}
         </main>
+        <footer>
+          <span>{`Edgeforge ${EDGEFORGE_VERSION}`}</span>
+          <a href="/api/swagger">API</a>
+        </footer>
       </body>
     </html>
+  );
+}
+
+function Meta({ meta, appName }: { meta: PageMeta; appName: string }) {
+  const { url, title, description, cloneUrl } = meta;
+  return (
+    <>
+      <meta property="og:title" content={title} />
+      <meta property="og:url" content={url} />
+      <meta property="og:type" content="object" />
+      <meta property="og:site_name" content={appName} />
+      {description === "" ? undefined : (
+        <>
+          <meta name="description" content={description} />
+          <meta property="og:description" content={description} />
+        </>
+      )}
+      {cloneUrl === undefined ? undefined : (
+        <meta name="go-import" content={`${url.replace(/^https?:\/\//, "")} git ${cloneUrl}`} />
+      )}
+    </>
+  );
+}
+
+function SignInLink() {
+  return (
+    <nav class="account" aria-label="Account">
+      <a href="/user/login">Sign in</a>
+    </nav>
   );
 }
 

@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import type { Session, User } from "../../db/schema/index.ts";
 import type { Ctx } from "../../context.ts";
 import { authenticate } from "../../entrance/authenticate.ts";
+import type { IncomingRequest, Requirements } from "../../entrance/door.ts";
 import { Failure } from "../../lib/failure.ts";
 import { requestPath } from "../../lib/request-path.ts";
 import { incoming } from "../door.ts";
@@ -29,15 +30,40 @@ export interface OwnPage extends Page {
  * anonymous.
  */
 export async function openPage(c: Context<WebEnv>): Promise<Page> {
-  const secret = readCookie(c, "session");
-  // SECURITY: pages take neither Basic nor tokens, whose scopes do not cover pages.
-  const credential = secret === undefined ? { kind: "none" as const } : sessionOf(secret);
-  const requirements = { scopes: [], anonymous: "always" as const };
-  const { ctx } = await authenticate({ ...incoming(c), credential }, requirements);
+  const { ctx } = await authenticate(readerRequest(c), { scopes: [], anonymous: "always" });
   return { ctx, formToken: await openFormToken(c) };
 }
 
-const sessionOf = (secret: string) => ({ kind: "session" as const, secret });
+/** Authenticates the reader of a page without forms for anonymous readers. */
+export async function openPublicPage(
+  c: Context<WebEnv>,
+  anonymous: Requirements["anonymous"],
+): Promise<Page> {
+  const { ctx } = await authenticate(readerRequest(c), { scopes: [], anonymous });
+  return toPublicPage(c, ctx);
+}
+
+/**
+ * A page without forms for anonymous readers, who get no cookie by it.
+ *
+ * @param ctx The context of the request, with its reader.
+ */
+export const toPublicPage = async (c: Context<WebEnv>, ctx: Ctx): Promise<Page> => ({
+  ctx,
+  formToken: ctx.actor.user ? await openFormToken(c) : "",
+});
+
+/**
+ * The request of a page in the form that `src/entrance` takes.
+ *
+ * SECURITY: pages take neither Basic nor tokens, whose scopes do not cover pages.
+ */
+export function readerRequest(c: Context<WebEnv>): IncomingRequest {
+  const secret = readCookie(c, "session");
+  const credential =
+    secret === undefined ? { kind: "none" as const } : { kind: "session" as const, secret };
+  return { ...incoming(c), credential };
+}
 
 /**
  * Authenticates the reader of a page for people who are signed in.
@@ -55,10 +81,13 @@ export const openOwnPage = async (c: Context<WebEnv>): Promise<OwnPage> =>
 export function requireOwn(c: Context<WebEnv>, page: Page): OwnPage {
   const { user, session } = page.ctx.actor;
   if (user && session) return { ...page, user, session };
-  const here = requestPath(c.req.url) + new URL(c.req.url).search;
   // A form's address is no page.
-  throw new SignInNeeded(c.req.method === "GET" ? here : undefined);
+  throw new SignInNeeded(c.req.method === "GET" ? pathAndQuery(c) : undefined);
 }
+
+/** The page of a request, to which a sign-in leads back. */
+export const pathAndQuery = (c: Context<WebEnv>): string =>
+  requestPath(c.req.url) + new URL(c.req.url).search;
 
 /** A page for people who are signed in was requested by somebody who is not. */
 export class SignInNeeded extends Failure {

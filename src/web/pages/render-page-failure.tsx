@@ -3,11 +3,12 @@ import type { Context } from "hono";
 import { ANONYMOUS } from "../../auth/actor.ts";
 import { asFailure } from "../../entrance/as-failure.ts";
 import { FAILURE_STATUS, failureHeaders } from "../../entrance/failure-status.ts";
+import { Moved } from "../../entrance/moved.ts";
 import { Failure, type FailureKind } from "../../lib/failure.ts";
 import { logBug } from "../../lib/log.ts";
 import type { WebEnv } from "../env.ts";
-import { openFormToken } from "./form.ts";
-import { SignInNeeded } from "./open-page.ts";
+import { pathAndQuery, SignInNeeded } from "./open-page.ts";
+import { withRedirectTo } from "./redirect-to.ts";
 import { renderPage } from "./render-page.tsx";
 
 const TITLES: Partial<Record<FailureKind, string>> = {
@@ -21,6 +22,10 @@ const TITLES: Partial<Record<FailureKind, string>> = {
 export async function renderPageFailure(thrown: unknown, c: Context<WebEnv>): Promise<Response> {
   const error = asFailure(thrown);
   if (error instanceof SignInNeeded) return c.redirect(error.path, 303);
+  if (error instanceof Moved) return c.redirect(error.location, error.status);
+  if (error instanceof Failure && error.kind === "unauthenticated" && c.req.method === "GET") {
+    return c.redirect(withRedirectTo("/user/login", pathAndQuery(c)), 303);
+  }
   if (error instanceof Failure) {
     for (const [name, value] of Object.entries(failureHeaders(error))) c.header(name, value);
     const message =
@@ -32,17 +37,18 @@ export async function renderPageFailure(thrown: unknown, c: Context<WebEnv>): Pr
   return render(c, 500, "Internal error", message);
 }
 
-async function render(
+function render(
   c: Context<WebEnv>,
   status: (typeof FAILURE_STATUS)[FailureKind] | 500,
   title: string,
   message: string,
-): Promise<Response> {
+): Response | Promise<Response> {
   // As for an anonymous reader: who the reader is may be what failed.
   const ctx = { ...c.var.base, actor: ANONYMOUS };
   return renderPage(
     c,
-    { ctx, formToken: await openFormToken(c) },
+    // Without a form, and so without a cookie.
+    { ctx, formToken: "" },
     { title, status },
     <section class="card">
       <h1>{title}</h1>

@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { ContentfulStatusCode } from "hono/utils/http-status";
 
 import type { WebEnv } from "../env.ts";
-import { Layout } from "./layout.tsx";
+import { type Feed, Layout, type PageMeta } from "./layout.tsx";
 import type { Page } from "./open-page.ts";
 
 /** How a page is sent. */
@@ -15,16 +15,27 @@ export interface PageOptions {
   scripts?: readonly string[];
   /** Origins besides this one to which a form of the page may lead, redirects after it included. */
   formTargets?: readonly string[];
+  /** Whether search engines may list the page: it is for everybody. */
+  isPublic?: boolean;
+  /** What the page is about, for those who show a link to it. */
+  meta?: PageMeta | undefined;
+  /** Atom feeds about what the page shows. */
+  feeds?: readonly Feed[];
+  /** Whether the page shows a text of a user, whose images may be of other hosts. */
+  hasUserText?: boolean;
 }
 
 /** Sends a page. */
 export function renderPage(
   c: Context<WebEnv>,
   { ctx, formToken }: Page,
-  { title, status = 200, scripts = [], formTargets = [] }: PageOptions,
+  options: PageOptions,
   body: Child,
 ): Response | Promise<Response> {
-  setPageHeaders(c, formTargets);
+  const { title, status = 200, scripts = [], meta, feeds = [] } = options;
+  const isListed = (options.isPublic ?? false) && status === 200;
+  const isForAll = (options.isPublic ?? false) && ctx.actor.user === undefined;
+  setPageHeaders(c, isForAll, options);
   return c.html(
     <>
       {raw("<!doctype html>")}
@@ -34,6 +45,9 @@ export function renderPage(
         user={ctx.actor.user}
         formToken={formToken}
         scripts={scripts}
+        isListed={isListed}
+        meta={meta}
+        feeds={feeds}
       >
         {body}
       </Layout>
@@ -46,12 +60,17 @@ export function renderPage(
  * SECURITY: nothing is loaded but this service's own files, no script is inline, and no other site
  * frames a page.
  */
-function setPageHeaders(c: Context<WebEnv>, formTargets: readonly string[]): void {
+function setPageHeaders(
+  c: Context<WebEnv>,
+  isForAll: boolean,
+  { formTargets = [], hasUserText = false }: PageOptions,
+): void {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
-    "img-src 'self'",
+    hasUserText ? "img-src 'self' https:" : "img-src 'self'",
+    "media-src 'self'",
     `form-action ${["'self'", ...formTargets].join(" ")}`,
     "base-uri 'none'",
     "frame-ancestors 'none'",
@@ -61,5 +80,5 @@ function setPageHeaders(c: Context<WebEnv>, formTargets: readonly string[]): voi
   // a form.
   c.header("Referrer-Policy", "same-origin");
   // A page of one reader must not be shown to the next one, by the back button either.
-  c.header("Cache-Control", "no-store");
+  c.header("Cache-Control", isForAll ? "private, no-cache" : "no-store");
 }

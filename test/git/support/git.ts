@@ -54,19 +54,15 @@ export function git(directory: string, args: readonly string[], options: GitOpti
  */
 export function makeDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "edgeforge-git-"));
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
-    onTestFinished(() => remove(directory));
+    onTestFinished(remove);
   } catch {
-    madeOutside.push(directory);
+    // Outside of a test, only the end of the process can trigger the removal.
+    process.once("exit", remove);
   }
   return directory;
 }
-
-const remove = (directory: string): void => rmSync(directory, { recursive: true, force: true });
-
-/** Directories made outside of a test: only the end of the process can trigger their removal. */
-const madeOutside: string[] = [];
-process.once("exit", () => madeOutside.forEach(remove));
 
 /** Makes an empty bare repository. */
 export function makeRepository(): string {

@@ -353,6 +353,7 @@ describe("a page", () => {
       "form-action 'self'",
       "frame-ancestors 'none'",
       "img-src 'self'",
+      "media-src 'self'",
       "script-src 'self'",
       "style-src 'self'",
     ]);

@@ -4,15 +4,11 @@ import { resident } from "../../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../../git/catalog/pack-catalog.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { findCommit, isPinned, resolveName, type Revision } from "../git/find-revision.ts";
+import { findRefPath, type RefKind, type RefPath } from "../git/find-ref-path.ts";
+import { isPinned, type Revision } from "../git/find-revision.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { findContentRevision, findEntry, splitPath } from "./find-entry.ts";
-
-/** Maximum length of a ref name that is looked up at the start of a path, in characters. */
-const REF_CHARS_MAX = 255;
-
-type RefKind = Revision["kind"];
 
 /** A file or symlink, and the revision in which it was found. */
 export interface FoundFile {
@@ -41,8 +37,7 @@ export async function findFile(
 ): Promise<FoundFile | undefined> {
   const names = splitPath(path);
   const leading = ref === "" ? await findLeadingRef(snapshot, names) : undefined;
-  const found =
-    leading && (await findFileAt(snapshot, leading.revision, names.slice(leading.nameCount)));
+  const found = leading && (await findFileAt(snapshot, leading.revision, leading.names));
   if (found) return found;
   const revision = await findContentRevision(snapshot, repository, ref);
   return revision && findFileAt(snapshot, revision, names);
@@ -77,9 +72,8 @@ export async function findFileBelow(
   path: string,
 ): Promise<NamedFile> {
   const names = splitPath(path);
-  const leading = await findLeading(snapshot, kind, names);
-  const rest = names.slice(leading?.nameCount);
-  const file = leading && (await findFileAt(snapshot, leading.revision, rest));
+  const leading = await findRefPath(snapshot, kind, names);
+  const file = leading && (await findFileAt(snapshot, leading.revision, leading.names));
   if (!file) throw notFound();
   return { file, isPinned: isPinned(file.revision, names[0] ?? "") };
 }
@@ -105,40 +99,15 @@ async function findFileAt(
   return location && { entry, name: names.at(-1) ?? "", location, revision };
 }
 
-/** A branch, tag or commit at the start of a path, and the number of names it consists of. */
-interface LeadingRef {
-  readonly revision: Revision;
-  readonly nameCount: number;
-}
-
-/** Finds the branch, tag or full commit id that a path begins with. */
+/** Finds the branch, tag or full commit id that a path begins with, before other names. */
 async function findLeadingRef(
   snapshot: RepositorySnapshot,
   names: readonly string[],
-): Promise<LeadingRef | undefined> {
-  if (isWholeId(names[0] ?? "")) return findLeading(snapshot, "commit", names);
-  return (
-    (await findLeading(snapshot, "branch", names)) ?? (await findLeading(snapshot, "tag", names))
-  );
-}
-
-const FOLDERS = { branch: "refs/heads", tag: "refs/tags" } as const;
-
-async function findLeading(
-  snapshot: RepositorySnapshot,
-  kind: RefKind,
-  names: readonly string[],
-): Promise<LeadingRef | undefined> {
-  if (kind === "commit") {
-    const revision = await findCommit(snapshot, names[0] ?? "");
-    return revision && { revision, nameCount: 1 };
-  }
-  let name: string = FOLDERS[kind];
-  for (const [at, part] of names.slice(0, -1).entries()) {
-    name += `/${part}`;
-    if (name.length > REF_CHARS_MAX) break;
-    const revision = resolveName(snapshot, name);
-    if (revision) return { revision, nameCount: at + 1 };
+): Promise<RefPath | undefined> {
+  const kinds: readonly RefKind[] = isWholeId(names[0] ?? "") ? ["commit"] : ["branch", "tag"];
+  for (const kind of kinds) {
+    const found = await findRefPath(snapshot, kind, names);
+    if (found && found.names.length > 0) return found;
   }
   return undefined;
 }

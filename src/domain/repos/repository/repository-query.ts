@@ -29,3 +29,21 @@ export type RepositorySort =
   | "lfs_size"
   | "stars"
   | "forks";
+
+/** A search that finds all repositories that the caller may see, last changed first. */
+export const ALL_REPOSITORIES: RepositoryQuery = {
+  text: "",
+  isDescriptionSearched: false,
+  isTopic: false,
+  ownerId: undefined,
+  isExclusive: false,
+  priorityOwnerId: undefined,
+  teamId: undefined,
+  starredById: undefined,
+  isPrivate: undefined,
+  isTemplate: undefined,
+  isArchived: undefined,
+  mode: undefined,
+  sort: "updated",
+  isDescending: true,
+};

@@ -1,8 +1,10 @@
 import type { LimitedAction } from "../auth/rate-limits.ts";
-import type { GuardVariables } from "./guards/guard.ts";
+import type { BaseCtx, Ctx } from "../context.ts";
 
-/** The context of a handler behind a guard. */
-type Counted = { readonly var: Pick<GuardVariables, "base" | "ctx"> };
+/** The context of a handler that knows its caller. */
+interface Counted {
+  readonly var: { readonly base: Pick<BaseCtx, "rateLimits" | "network">; readonly ctx: Ctx };
+}
 
 /**
  * Counts an action of the signed-in caller, whichever credential they use.

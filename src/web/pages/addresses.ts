@@ -1,0 +1,38 @@
+import type { Revision } from "../../domain/code/git/find-revision.ts";
+import { encodePath } from "../../shapes/urls.ts";
+
+interface Names {
+  readonly owner: { readonly name: string };
+  readonly row: { readonly name: string };
+}
+
+/** The revision that the addresses of a page name. */
+export type NamedRevision = Pick<Revision, "kind" | "name">;
+
+/** The path of an account's page. */
+export const accountPath = ({ name }: { readonly name: string }): string => `/${name}`;
+
+/** The path of a repository's page, without a trailing slash. */
+export const repositoryPath = ({ owner, row }: Names): string => `/${owner.name}/${row.name}`;
+
+/** The pages about a path of a revision. */
+export type SourceRoute = "src" | "raw" | "media" | "commits";
+
+/**
+ * The path of a page about a path of a revision: `/alice/project/src/branch/main/docs`.
+ *
+ * @param path Without leading or trailing slash; "" for the root.
+ */
+export function sourcePath(
+  repo: Names,
+  view: SourceRoute,
+  { kind, name }: NamedRevision,
+  path = "",
+): string {
+  const base = `${repositoryPath(repo)}/${view}/${kind}/${encodePath(name)}`;
+  return path === "" ? base : `${base}/${encodePath(path)}`;
+}
+
+/** The path of a commit's page. */
+export const commitPath = (repo: Names, oid: string): string =>
+  `${repositoryPath(repo)}/commit/${oid}`;

@@ -1,0 +1,26 @@
+import { Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import { notFound } from "../../lib/failure.ts";
+import type { WebEnv } from "../env.ts";
+import { profile } from "./account/profile.tsx";
+import { renderFailure } from "../render-failure.ts";
+import { renderPageFailure } from "./render-page-failure.tsx";
+import { repositoryPages } from "./repository/index.ts";
+
+/**
+ * The pages of accounts and repositories. Their paths begin with any name, so that they are mounted
+ * after all doors with paths of their own.
+ */
+export const browse = new Hono<WebEnv>({ router: new TrieRouter() });
+for (const part of [profile, ...repositoryPages]) browse.route("/", part);
+
+browse.all("*", () => {
+  throw notFound();
+});
+
+// A page for people, and a line of text for programs, which do not say that they read HTML.
+browse.onError((error, c) => {
+  const isRead = c.req.header("accept")?.includes("text/html");
+  return isRead ? renderPageFailure(error, c) : renderFailure(error, c);
+});

@@ -1,0 +1,188 @@
+import { type Context, Hono } from "hono";
+import type { Child } from "hono/jsx";
+
+import { listOrganizations } from "../../../domain/people/orgs/list-organizations.ts";
+import { searchUsers } from "../../../domain/people/accounts/search-users.ts";
+import { searchRepositories } from "../../../domain/repos/repository/search-repositories.ts";
+import {
+  ALL_REPOSITORIES,
+  type RepositoryQuery,
+} from "../../../domain/repos/repository/repository-query.ts";
+import { countAnonymousAction } from "../../../entrance/count-action.ts";
+import type { WebEnv } from "../../env.ts";
+import { AccountList } from "../account-list.tsx";
+import { openPublicPage, type Page } from "../open-page.ts";
+import { Pager, readListPage } from "../pager.tsx";
+import { renderPage } from "../render-page.tsx";
+import { RepositoryList } from "../repository-list.tsx";
+
+const PAGE_SIZE = 20;
+/** Characters of a search that are read. */
+const TEXT_CHARS_MAX = 255;
+
+/** The pages that lead from nowhere to repositories, users and organizations. */
+export const explore = new Hono<WebEnv>();
+
+explore.get("/explore", (c) => c.redirect("/explore/repos", 303));
+
+/** The orders of repositories, by the names that addresses of Gitea have. */
+const ORDERS = {
+  recentupdate: { label: "Recently changed", sort: "updated", isDescending: true },
+  leastupdate: { label: "Least recently changed", sort: "updated", isDescending: false },
+  newest: { label: "Newest", sort: "created", isDescending: true },
+  oldest: { label: "Oldest", sort: "created", isDescending: false },
+  alphabetically: { label: "Name", sort: "alpha", isDescending: false },
+  reversealphabetically: { label: "Name, reversed", sort: "alpha", isDescending: true },
+  moststars: { label: "Most stars", sort: "stars", isDescending: true },
+  feweststars: { label: "Fewest stars", sort: "stars", isDescending: false },
+  mostforks: { label: "Most forks", sort: "forks", isDescending: true },
+  fewestforks: { label: "Fewest forks", sort: "forks", isDescending: false },
+  size: { label: "Smallest", sort: "size", isDescending: false },
+  reversesize: { label: "Largest", sort: "size", isDescending: true },
+} as const satisfies Record<
+  string,
+  { label: string } & Pick<RepositoryQuery, "sort" | "isDescending">
+>;
+
+type Order = keyof typeof ORDERS;
+
+const isOrder = (text: string): text is Order => Object.hasOwn(ORDERS, text);
+
+const FILTERS = {
+  archived: "Archived",
+  template: "Templates",
+  private: "Private",
+} as const;
+
+/** A filter that the query sets to 1 or 0; undefined if it does neither. */
+const readFilter = (c: Context, name: keyof typeof FILTERS): boolean | undefined => {
+  const text = c.req.query(name);
+  return text === "1" ? true : text === "0" ? false : undefined;
+};
+
+explore.get("/explore/repos", async (c) => {
+  const { page, text } = await openSearch(c);
+  const { ctx } = page;
+  const list = readListPage(c, PAGE_SIZE);
+  const requested = c.req.query("sort") ?? "";
+  const order: Order = isOrder(requested) ? requested : "recentupdate";
+  const isTopic = c.req.query("topic") === "1";
+  const { sort, isDescending } = ORDERS[order];
+  const query = {
+    ...ALL_REPOSITORIES,
+    text,
+    isTopic,
+    isDescriptionSearched: !isTopic,
+    isPrivate: readFilter(c, "private"),
+    isTemplate: readFilter(c, "template"),
+    isArchived: readFilter(c, "archived"),
+    sort,
+    isDescending,
+  };
+  const { items, total } = await searchRepositories(ctx, query, list);
+  return renderExplore(c, page, "repos", text, {
+    options: (
+      <>
+        <label for="sort">Order</label>
+        <select id="sort" name="sort">
+          {Object.entries(ORDERS).map(([name, { label }]) => (
+            <option value={name} selected={name === order}>
+              {label}
+            </option>
+          ))}
+        </select>
+        {Object.entries(FILTERS).map(([name, label]) => (
+          <label class="check">
+            <input type="checkbox" name={name} value="1" checked={c.req.query(name) === "1"} />
+            {label}
+          </label>
+        ))}
+        <label class="check">
+          <input type="checkbox" name="topic" value="1" checked={isTopic} />
+          By topic
+        </label>
+      </>
+    ),
+    results: (
+      <>
+        <RepositoryList repositories={items} now={ctx.now} empty="No repository was found." />
+        <Pager url={c.req.url} page={list} total={total} />
+      </>
+    ),
+  });
+});
+
+explore.get("/explore/users", async (c) => {
+  const { page, text } = await openSearch(c);
+  const list = readListPage(c, PAGE_SIZE);
+  const { items, total } = await searchUsers(page.ctx, text, undefined, list);
+  return renderExplore(c, page, "users", text, {
+    results: (
+      <>
+        <AccountList accounts={items} empty="No user was found." />
+        <Pager url={c.req.url} page={list} total={total} />
+      </>
+    ),
+  });
+});
+
+explore.get("/explore/organizations", async (c) => {
+  const { page } = await openSearch(c);
+  const list = readListPage(c, PAGE_SIZE);
+  const { items, total } = await listOrganizations(page.ctx, list);
+  return renderExplore(c, page, "organizations", undefined, {
+    results: (
+      <>
+        <AccountList accounts={items} empty="There is no organization yet." />
+        <Pager url={c.req.url} page={list} total={total} />
+      </>
+    ),
+  });
+});
+
+/** @throws Failure `too_many` for an anonymous reader who searches too often. */
+async function openSearch(c: Context<WebEnv>): Promise<{ page: Page; text: string }> {
+  const page = await openPublicPage(c, "by-setting");
+  const { base } = c.var;
+  await countAnonymousAction({ var: { base, ctx: page.ctx } }, "ANONYMOUS_SEARCHES");
+  return { page, text: (c.req.query("q") ?? "").trim().slice(0, TEXT_CHARS_MAX) };
+}
+
+const PARTS = { repos: "Repositories", users: "Users", organizations: "Organizations" } as const;
+
+/** @param text What is searched; undefined where nothing can be searched. */
+function renderExplore(
+  c: Context<WebEnv>,
+  page: Page,
+  part: keyof typeof PARTS,
+  text: string | undefined,
+  { options, results }: { options?: Child; results: Child },
+): Response | Promise<Response> {
+  return renderPage(
+    c,
+    page,
+    { title: "Explore", isPublic: true },
+    <>
+      <h1>Explore</h1>
+      <nav aria-label="Explore">
+        <ul class="tabs">
+          {Object.entries(PARTS).map(([name, label]) => (
+            <li>
+              <a href={`/explore/${name}`} aria-current={name === part ? "page" : undefined}>
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {text === undefined ? undefined : (
+        <form class="filters" action={`/explore/${part}`}>
+          <input type="search" name="q" value={text} aria-label={`Search ${PARTS[part]}`} />
+          {options}
+          <button type="submit">Search</button>
+        </form>
+      )}
+      {results}
+    </>,
+  );
+}

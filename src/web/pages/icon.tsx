@@ -1,0 +1,8 @@
+/** A picture of the sprite, beside words that say the same. */
+export function Icon({ name }: { name: string }) {
+  return (
+    <svg class="icon" aria-hidden="true">
+      <use href={`/-/pages/icons.svg#${name}`} />
+    </svg>
+  );
+}

@@ -1,0 +1,102 @@
+import { Hono } from "hono";
+
+import { listCommits } from "../../../domain/code/commits/list-commits.ts";
+import { readCommits } from "../../../domain/code/commits/read-commits.ts";
+import { splitPath } from "../../../domain/code/contents/find-entry.ts";
+import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
+import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { CommitEntry } from "../../../shapes/git/commit.ts";
+import type { WebEnv } from "../../env.ts";
+import { commitPath, sourcePath } from "../addresses.ts";
+import { Ago } from "../ago.tsx";
+import { Pager, readListPage } from "../pager.tsx";
+import { CommitAuthor, subjectOf } from "./commit-line.tsx";
+import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
+import { renderRepository } from "./frame.tsx";
+import { readRefs, RefChooser } from "./ref-chooser.tsx";
+
+/** Commits of a page, as many as Gitea shows. */
+const PAGE_SIZE = 50;
+
+const PARTS = { hasStat: false, hasFiles: false, hasVerification: true } as const;
+
+/** The history of a branch, tag or commit, or of a path in it. */
+export const commits = new Hono<WebEnv>();
+
+commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, async (c) => {
+  const { kind, path } = c.req.param();
+  const page = await enterRepositoryPage(c, READ_CODE);
+  const { ctx, repo } = page;
+  const list = readListPage(c, PAGE_SIZE);
+  const read = await readSnapshot(ctx, repo, async (snapshot) => {
+    const at = await findRefPath(snapshot, kind as RefKind, splitPath(path));
+    if (!at) return undefined;
+    const { revision, names } = at;
+    const below = names.length === 0 ? {} : { path: names.join("/") };
+    const { items, total } = await listCommits(snapshot, { tips: [revision.node], ...below }, list);
+    // A path without a history does not exist.
+    if (total === 0) return undefined;
+    const entries = await readCommits(ctx, snapshot, items, PARTS);
+    return { revision, path: names.join("/"), entries, total, refs: readRefs(snapshot) };
+  });
+  if (!read) throw notFound();
+  const { revision, path: below, entries, total, refs } = read;
+  const subject = below === "" ? revision.name : below;
+  return renderRepository(
+    c,
+    page,
+    { tab: "code", title: `Commits of ${subject} - ${repo.owner.name}/${repo.row.name}` },
+    <>
+      <div class="code-bar">
+        <RefChooser page={page} revision={revision} refs={refs} view="commits" path={below} />
+        <h2>
+          {`${total} commit${total === 1 ? "" : "s"}`}
+          {below === "" ? undefined : (
+            <>
+              {" of "}
+              <a href={sourcePath(repo, "src", revision, below)}>{below}</a>
+            </>
+          )}
+        </h2>
+      </div>
+      <ol class="box commits">
+        {entries.map((entry) => (
+          <CommitRow page={page} entry={entry} path={below} />
+        ))}
+      </ol>
+      <Pager url={c.req.url} page={list} total={total} />
+    </>,
+  );
+});
+
+interface CommitRowProps {
+  page: EnteredRepository;
+  entry: CommitEntry;
+  /** The path whose history is listed. */
+  path: string;
+}
+
+/** A commit of a list. */
+function CommitRow({ page: { repo, ctx }, entry, path }: CommitRowProps) {
+  const { commitOid, commit } = entry;
+  return (
+    <li>
+      <div class="grow">
+        <a class="subject" href={commitPath(repo, commitOid)}>
+          {subjectOf(entry)}
+        </a>
+        <div class="soft">
+          <CommitAuthor entry={entry} />{" "}
+          <Ago at={commit.committer.timeSeconds * 1000} now={ctx.now} />
+        </div>
+      </div>
+      <a class="oid" href={commitPath(repo, commitOid)}>
+        {commitOid.slice(0, 10)}
+      </a>
+      <a class="soft" href={sourcePath(repo, "src", { kind: "commit", name: commitOid }, path)}>
+        Browse
+      </a>
+    </li>
+  );
+}

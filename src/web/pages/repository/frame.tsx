@@ -1,0 +1,169 @@
+import type { Context } from "hono";
+import type { Child } from "hono/jsx";
+
+import { isAllowed } from "../../../auth/access/permission.ts";
+import type { Requirement } from "../../../auth/access/requirement.ts";
+import { htmlUrlOf } from "../../../shapes/urls.ts";
+import type { WebEnv } from "../../env.ts";
+import { accountPath, repositoryPath } from "../addresses.ts";
+import { Icon } from "../icon.tsx";
+import { Form } from "../layout.tsx";
+import { type PageOptions, renderPage } from "../render-page.tsx";
+import { type EnteredRepository, READ_CODE } from "./enter.ts";
+
+/** The parts of a repository, in the order of their tabs. */
+const TABS = {
+  code: { label: "Code", path: "", requirement: READ_CODE },
+  releases: {
+    label: "Releases",
+    path: "/releases",
+    requirement: { unit: "releases", mode: "read" },
+  },
+} as const satisfies Record<string, { label: string; path: string; requirement: Requirement }>;
+
+/** How a page of a repository is sent. */
+export interface RepositoryPageOptions extends PageOptions {
+  tab: keyof typeof TABS;
+}
+
+/** Sends a page of a repository: its name, its tabs, and the page below them. */
+export function renderRepository(
+  c: Context<WebEnv>,
+  page: EnteredRepository,
+  { tab, ...options }: RepositoryPageOptions,
+  body: Child,
+): Response | Promise<Response> {
+  const { ctx, repo } = page;
+  const { row, owner } = repo;
+  const path = repositoryPath(repo);
+  const url = htmlUrlOf(repo, ctx);
+  return renderPage(
+    c,
+    page,
+    {
+      ...options,
+      isPublic: row.visibility === "public",
+      meta: {
+        url,
+        title: `${owner.name}/${row.name}`,
+        description: row.description,
+        cloneUrl: `${url}.git`,
+        ...options.meta,
+      },
+      feeds: [{ path: `${path}.atom`, title: `Activity of ${owner.name}/${row.name}` }],
+    },
+    <>
+      <div class="repo-head">
+        <h1 class="repo-name">
+          <Icon name={row.isPrivate ? "lock" : "book"} />
+          <a href={accountPath(owner)}>{owner.name}</a>
+          <span aria-hidden="true">/</span>
+          <a href={path}>
+            <strong>{row.name}</strong>
+          </a>
+          <Labels page={page} />
+        </h1>
+        <Toggles page={page} />
+      </div>
+      <Origin page={page} />
+      <nav aria-label="Repository">
+        <ul class="tabs">
+          {Object.entries(TABS)
+            .filter(([, { requirement }]) => isAllowed(repo, requirement))
+            .map(([name, { label, path: below }]) => (
+              <li>
+                <a href={path + below} aria-current={name === tab ? "page" : undefined}>
+                  {label}
+                </a>
+              </li>
+            ))}
+        </ul>
+      </nav>
+      {row.archivedAt === null ? undefined : (
+        <p class="notice">This repository is archived: it can be read, and not be changed.</p>
+      )}
+      {body}
+    </>,
+  );
+}
+
+function Labels({ page: { repo } }: { page: EnteredRepository }) {
+  const { row, owner } = repo;
+  const isInternal = !row.isPrivate && owner.visibility !== "public";
+  const labels = [
+    row.isPrivate ? "Private" : isInternal ? "Internal" : "Public",
+    ...(row.archivedAt === null ? [] : ["Archived"]),
+    ...(row.isTemplate ? ["Template"] : []),
+    ...(row.isMirror ? ["Mirror"] : []),
+  ];
+  return labels.map((label) => <span class="label">{label}</span>);
+}
+
+/** Where the repository comes from. */
+function Origin({ page: { repo, facts } }: { page: EnteredRepository }) {
+  const { row } = repo;
+  if (facts.parent) {
+    const { owner, row: parent } = facts.parent;
+    return (
+      <p class="soft">
+        Forked from <a href={repositoryPath(facts.parent)}>{`${owner.name}/${parent.name}`}</a>
+      </p>
+    );
+  }
+  const url = row.origin?.url;
+  if (!row.isMirror || !url) return <></>;
+  return <p class="soft">{`Mirror of ${url}`}</p>;
+}
+
+/** The counts of a repository, each with the form that adds the reader to it, or takes them off. */
+function Toggles({ page }: { page: EnteredRepository }) {
+  const { ctx, repo, facts, formToken } = page;
+  const { row } = repo;
+  const toggles = [
+    {
+      icon: "eye",
+      action: facts.isWatching ? "unwatch" : "watch",
+      label: facts.isWatching ? "Unwatch" : "Watch",
+      list: "watchers",
+      count: row.watcherCount,
+    },
+    {
+      icon: "star",
+      action: facts.hasStarred ? "unstar" : "star",
+      label: facts.hasStarred ? "Unstar" : "Star",
+      list: "stars",
+      count: row.starCount,
+    },
+  ];
+  const path = repositoryPath(repo);
+  return (
+    <div class="toggles">
+      {toggles.map(({ icon, action, label, list, count }) => (
+        <div class="toggle">
+          {ctx.actor.user ? (
+            <Form action={`${path}/action/${action}`} formToken={formToken} class="inline">
+              <button type="submit">
+                <Icon name={icon} />
+                {label}
+              </button>
+            </Form>
+          ) : (
+            <a class="button" href={`/user/login?redirect_to=${encodeURIComponent(path)}`}>
+              <Icon name={icon} />
+              {label}
+            </a>
+          )}
+          <a class="count" href={`${path}/${list}`} aria-label={`${count} ${list}`}>
+            {count}
+          </a>
+        </div>
+      ))}
+      <div class="toggle">
+        <a class="button alone" href={`${path}/forks`}>
+          <Icon name="fork" />
+          {`${row.forkCount} fork${row.forkCount === 1 ? "" : "s"}`}
+        </a>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+import type { Hono } from "hono";
+
+import type { WebEnv } from "../../env.ts";
+import { commits } from "./commits.tsx";
+import { branches } from "./branches.tsx";
+import { commit } from "./commit.tsx";
+import { people } from "./people.tsx";
+import { releases } from "./releases.tsx";
+import { source } from "./source.tsx";
+
+/** The pages of a repository. */
+export const repositoryPages: readonly Hono<WebEnv>[] = [
+  source,
+  commits,
+  commit,
+  branches,
+  releases,
+  people,
+];

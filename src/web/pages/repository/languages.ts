@@ -1,0 +1,32 @@
+import { loadLanguages } from "../../../domain/code/languages/language-table.ts";
+
+/** Names that highlight.js has for languages of linguist where they differ. */
+const GRAMMARS: Readonly<Record<string, string>> = {
+  Shell: "bash",
+  "Objective-C": "objectivec",
+  "Objective-C++": "objectivec",
+  "Vim Script": "vim",
+  "JSON with Comments": "json",
+  "Jupyter Notebook": "json",
+  TSX: "typescript",
+  SVG: "xml",
+  Vue: "xml",
+  Svelte: "xml",
+  "Git Config": "ini",
+  "Protocol Buffer": "protobuf",
+  "Java Properties": "properties",
+};
+
+/** The names by which a highlighter may know the language of a file, by preference. */
+export async function grammarsOf(filename: string): Promise<string[]> {
+  const table = await loadLanguages();
+  const found = table.findByName(filename);
+  const language = found && (table.findUsual(found.by, found.languages) ?? found.languages[0]);
+  const names = language ? [GRAMMARS[language.name] ?? language.name.toLowerCase()] : [];
+  const extension = filename.includes(".") ? filename.slice(filename.lastIndexOf(".") + 1) : "";
+  return [
+    ...names,
+    ...names.map((name) => name.replaceAll(" ", "-")),
+    extension.toLowerCase(),
+  ].filter((name) => name !== "");
+}

@@ -1,0 +1,402 @@
+import { Hono } from "hono";
+import type { Context } from "hono";
+import { raw } from "hono/html";
+
+import { findContentRevision, splitPath } from "../../../domain/code/contents/find-entry.ts";
+import {
+  readSourceView,
+  type ShownFile,
+  type SourceView,
+} from "../../../domain/code/contents/read-source-view.ts";
+import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
+import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { MarkupOptions } from "../../../render/markup-options.ts";
+import type { ContentItem } from "../../../shapes/contents/contents.ts";
+import { encodePath, htmlUrlOf } from "../../../shapes/urls.ts";
+import type { WebEnv } from "../../env.ts";
+import { commitPath, sourcePath } from "../addresses.ts";
+import { Ago } from "../ago.tsx";
+import { formatBytes } from "../format-bytes.ts";
+import { Icon } from "../icon.tsx";
+import { CommitLine } from "./commit-line.tsx";
+import { EmptyRepository } from "./empty-repository.tsx";
+import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
+import { renderRepository } from "./frame.tsx";
+import { grammarsOf } from "./languages.ts";
+import { readRefs, RefChooser } from "./ref-chooser.tsx";
+import { CloneBox, Summary } from "./summary.tsx";
+
+/** The pages of files and directories: `/alice/project`, `/alice/project/src/branch/main/docs`. */
+export const source = new Hono<WebEnv>();
+
+source.get("/:owner/:repo", async (c) => {
+  const { owner, repo: name } = c.req.param();
+  if (name.endsWith(".git")) return c.redirect(`/${owner}/${name.slice(0, -".git".length)}`, 301);
+  const page = await enterRepositoryPage(c, { mode: "read" });
+  return showSource(c, page, undefined, []);
+});
+
+source.get("/:owner/:repo/src", (c) => {
+  const { owner, repo: name } = c.req.param();
+  return c.redirect(`/${owner}/${name}`, 303);
+});
+
+source.get(`/:owner/:repo/src/:kind{${REF_KINDS.join("|")}}/:path{.+}`, async (c) => {
+  const { kind, path } = c.req.param();
+  const page = await enterRepositoryPage(c, READ_CODE);
+  return showSource(c, page, kind as RefKind, splitPath(path));
+});
+
+/** @param kind The kind of the ref that `names` begins with; undefined for the default branch. */
+async function showSource(
+  c: Context<WebEnv>,
+  page: EnteredRepository,
+  kind: RefKind | undefined,
+  names: readonly string[],
+): Promise<Response> {
+  const { ctx, repo } = page;
+  const read = await readSnapshot(ctx, repo, async (snapshot) => {
+    if (!hasRefs(snapshot.state)) return undefined;
+    const at = kind
+      ? await findRefPath(snapshot, kind, names)
+      : await findContentRevision(snapshot, repo, "").then(
+          (revision) => revision && { revision, names },
+        );
+    const found = at && (await readSourceView(ctx, repo, snapshot, at.revision, at.names));
+    return found && { found, refs: readRefs(snapshot) };
+  });
+  if (!read) {
+    // Only the default branch of a repository may be one that does not exist yet.
+    if (kind) throw notFound();
+    return renderRepository(
+      c,
+      page,
+      { tab: "code", title: titleOf(page) },
+      <EmptyRepository page={page} />,
+    );
+  }
+  const { found, refs } = read;
+  const { revision, path, commitCount } = found;
+  const isRoot = path === "";
+  const isSource = c.req.query("display") === "source";
+  const rendered = await renderText(page, found, isSource);
+  const commits = { path: sourcePath(repo, "commits", revision), count: commitCount };
+  return renderRepository(
+    c,
+    page,
+    {
+      tab: "code",
+      title: isRoot ? titleOf(page) : pathTitleOf(page, found),
+      hasUserText: true,
+      scripts: ["/-/pages/code.js"],
+    },
+    <>
+      {kind === undefined ? <Summary page={page} refs={refs} commits={commits} /> : undefined}
+      <div class="code-bar">
+        <RefChooser page={page} revision={revision} refs={refs} view="src" path={path} />
+        <Breadcrumbs page={page} found={found} />
+        {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
+      </div>
+      {found.file ? (
+        <File page={page} found={found} file={found.file} rendered={rendered} isSource={isSource} />
+      ) : (
+        <Directory page={page} found={found} rendered={rendered} />
+      )}
+    </>,
+  );
+}
+
+const titleOf = ({ repo: { row, owner } }: EnteredRepository): string =>
+  `${owner.name}/${row.name}${row.description === "" ? "" : `: ${row.description}`}`;
+
+const pathTitleOf = (
+  { repo: { row } }: EnteredRepository,
+  { path, revision }: SourceView,
+): string => {
+  const ref = revision.kind === "commit" ? revision.name.slice(0, 10) : revision.name;
+  return `${row.name}/${path.slice(path.lastIndexOf("/") + 1)} at ${ref}`;
+};
+
+/** A text of the repository as HTML. */
+interface Rendered {
+  readonly html: string;
+  /** Whether it is a document as its markup says, or the lines of the text. */
+  readonly isDocument: boolean;
+}
+
+/**
+ * Renders the text that a page shows: that of a file, or of a directory's document.
+ *
+ * @param isSource Whether a document is shown as its text.
+ */
+async function renderText(
+  { ctx, repo }: EnteredRepository,
+  { file, readme, revision }: SourceView,
+  isSource: boolean,
+): Promise<Rendered | undefined> {
+  const shown = file ?? readme;
+  if (shown?.text === undefined || shown.kind === "symlink") return undefined;
+  const { findRenderer } = await import("../../../render/renderers.ts");
+  const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
+  const steps = ctx.git.openBudget(RENDER_STEPS_MAX);
+  if (findRenderer(shown.path) && !(file && isSource)) {
+    const { renderMarkup } = await import("../../../render/markup.ts");
+    const html = htmlUrlOf(repo, ctx);
+    const ref = `${revision.kind}/${encodePath(revision.name)}`;
+    const folder = shown.path.slice(0, Math.max(0, shown.path.lastIndexOf("/")));
+    const options: MarkupOptions = {
+      mode: "file",
+      rootUrl: ctx.rootUrl,
+      repo: { owner: repo.owner.name, name: repo.row.name },
+      links: { linkBase: `${html}/src/${ref}`, rawBase: `${html}/media/${ref}`, folder },
+      filePath: shown.path,
+    };
+    return { html: await renderMarkup(shown.text, options, steps), isDocument: true };
+  }
+  const { highlightLines } = await import("../../../render/highlight-lines.ts");
+  const grammars = await grammarsOf(shown.name);
+  const lines = await highlightLines(shown.text, grammars, steps);
+  return { html: toLines(lines), isDocument: false };
+}
+
+/** Lines of code, each with an address of its own. */
+const toLines = (lines: readonly string[]): string =>
+  lines
+    .map((html, at) => `<span id="L${at + 1}"><a href="#L${at + 1}">${at + 1}</a>${html}\n</span>`)
+    .join("");
+
+function Breadcrumbs({ page: { repo }, found }: { page: EnteredRepository; found: SourceView }) {
+  const { path, revision } = found;
+  if (path === "") return <></>;
+  const names = path.split("/");
+  return (
+    <nav class="crumbs" aria-label="Path">
+      <a href={sourcePath(repo, "src", revision)}>{repo.row.name}</a>
+      {names.map((name, at) => (
+        <>
+          /
+          {at === names.length - 1 ? (
+            <strong>{name}</strong>
+          ) : (
+            <a href={sourcePath(repo, "src", revision, names.slice(0, at + 1).join("/"))}>{name}</a>
+          )}
+        </>
+      ))}
+    </nav>
+  );
+}
+
+interface DirectoryProps {
+  page: EnteredRepository;
+  found: SourceView;
+  /** The directory's document. */
+  rendered: Rendered | undefined;
+}
+
+function Directory({ page, found, rendered }: DirectoryProps) {
+  const { repo, ctx } = page;
+  const { path, items, revision, readme } = found;
+  const history = { path: sourcePath(repo, "commits", revision, path), label: "History" };
+  const above = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
+  return (
+    <>
+      <div class="box">
+        <CommitLine page={page} entry={found.lastCommit} history={history} />
+        <table class="files">
+          <caption class="hidden">{`Entries of ${path === "" ? "the root directory" : path}`}</caption>
+          <thead class="hidden">
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">Last commit</th>
+              <th scope="col">Changed</th>
+            </tr>
+          </thead>
+          <tbody>
+            {path === "" ? undefined : (
+              <tr>
+                <td colspan={3}>
+                  <a href={sourcePath(repo, "src", revision, above)}>
+                    <span class="hidden">Directory above: </span>..
+                  </a>
+                </td>
+              </tr>
+            )}
+            {items.map((item) => (
+              <Entry page={page} found={found} item={item} now={ctx.now} />
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {readme && rendered ? (
+        <article class="box" id="readme">
+          <h2 class="box-head">
+            <a href={sourcePath(repo, "src", revision, readme.path)}>{readme.name}</a>
+          </h2>
+          {rendered.isDocument ? (
+            <div class="markup">{raw(rendered.html)}</div>
+          ) : (
+            <Lines name={readme.name} html={rendered.html} />
+          )}
+        </article>
+      ) : undefined}
+    </>
+  );
+}
+
+interface EntryProps {
+  page: EnteredRepository;
+  found: SourceView;
+  item: ContentItem;
+  now: number;
+}
+
+function Entry({ page: { repo }, found: { revision }, item, now }: EntryProps) {
+  const { path, mode, lastCommit, target, oid, submoduleUrl } = item;
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const subject = lastCommit?.message?.split("\n", 1)[0] ?? "";
+  return (
+    <tr>
+      <td>
+        <Icon name={iconOf(mode)} />
+        <a href={sourcePath(repo, "src", revision, path)}>{name}</a>
+        {isSymlinkMode(mode) && target !== null ? (
+          <span class="soft">{` → ${target}`}</span>
+        ) : undefined}
+        {isSubmoduleMode(mode) ? (
+          <span class="soft" title={submoduleUrl ?? ""}>{` @ ${oid.slice(0, 10)}`}</span>
+        ) : undefined}
+      </td>
+      <td>
+        {lastCommit ? (
+          <a class="soft" href={commitPath(repo, lastCommit.oid)}>
+            {subject}
+          </a>
+        ) : undefined}
+      </td>
+      <td class="soft">
+        {lastCommit ? <Ago at={lastCommit.committerSeconds * 1000} now={now} /> : undefined}
+      </td>
+    </tr>
+  );
+}
+
+function iconOf(mode: number): string {
+  if (isTreeMode(mode)) return "folder";
+  if (isSubmoduleMode(mode)) return "module";
+  return isSymlinkMode(mode) ? "link" : "file";
+}
+
+interface FileProps {
+  page: EnteredRepository;
+  found: SourceView;
+  file: ShownFile;
+  rendered: Rendered | undefined;
+  /** Whether a document is shown as its text. */
+  isSource: boolean;
+}
+
+const KIND_NAMES = {
+  file: undefined,
+  executable: "Executable",
+  symlink: "Symbolic link",
+  submodule: "Submodule",
+} as const;
+
+function File({ page, found, file, rendered, isSource }: FileProps) {
+  const { repo } = page;
+  const { revision, path } = found;
+  const history = { path: sourcePath(repo, "commits", revision, path), label: "History" };
+  const lineCount = file.text === undefined ? 0 : countLines(file.text);
+  const facts = [
+    ...(file.text === undefined ? [] : [`${lineCount} line${lineCount === 1 ? "" : "s"}`]),
+    ...(file.kind === "submodule" ? [] : [formatBytes(file.sizeBytes)]),
+    ...(KIND_NAMES[file.kind] ? [KIND_NAMES[file.kind]] : []),
+    ...(file.isLfs ? ["Stored with Git LFS"] : []),
+  ];
+  const links = [
+    ["Raw", sourcePath(repo, file.isLfs ? "media" : "raw", revision, path)],
+    ["Permalink", sourcePath(repo, "src", { kind: "commit", name: revision.commitOid }, path)],
+  ] as const;
+  return (
+    <div class="box">
+      <CommitLine page={page} entry={found.lastCommit} history={history} />
+      <div class="box-head">
+        <span class="soft grow">{facts.join(", ")}</span>
+        {rendered?.isDocument || isSource ? (
+          <a href={isSource ? "?" : "?display=source"}>{isSource ? "Rendered" : "Source"}</a>
+        ) : undefined}
+        {file.kind === "submodule"
+          ? undefined
+          : links.map(([label, href]) => <a href={href}>{label}</a>)}
+      </div>
+      <Content page={page} found={found} file={file} rendered={rendered} />
+    </div>
+  );
+}
+
+function Lines({ name, html }: { name: string; html: string }) {
+  return (
+    <div class="scroll" tabindex={0} role="region" aria-label={`Text of ${name}`}>
+      <pre class="code">{raw(html)}</pre>
+    </div>
+  );
+}
+
+const countLines = (text: string): number =>
+  text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+
+function Content({
+  page: { repo },
+  found: { revision, path },
+  file,
+  rendered,
+}: Omit<FileProps, "isSource">) {
+  const { name, type, submodule } = file;
+  if (submodule) {
+    return (
+      <p class="inside">
+        {`Submodule at commit ${submodule.oid.slice(0, 10)}`}
+        {submodule.url === "" ? "" : ` of ${submodule.url}`}
+      </p>
+    );
+  }
+  const src = sourcePath(repo, "media", revision, path);
+  if (file.kind === "symlink")
+    return <p class="inside">{`This link leads to ${file.text ?? ""}`}</p>;
+  if (file.text === "") return <p class="inside">This file is empty.</p>;
+  if (rendered?.isDocument) return <div class="markup">{raw(rendered.html)}</div>;
+  if (rendered) return <Lines name={name} html={rendered.html} />;
+  if (type.startsWith("image/")) {
+    return (
+      <p class="inside picture">
+        <img src={src} alt={name} />
+      </p>
+    );
+  }
+  if (/\.(?:mp4|webm|ogv|mov)$/i.test(name)) {
+    return (
+      <p class="inside picture">
+        <video src={src} controls preload="metadata" />
+      </p>
+    );
+  }
+  if (/\.(?:mp3|oga|ogg|opus|wav|flac|m4a)$/i.test(name)) {
+    return (
+      <p class="inside">
+        <audio src={src} controls preload="metadata" />
+      </p>
+    );
+  }
+  return (
+    <p class="inside">
+      {type.startsWith("text/")
+        ? "This file is too large to be shown here."
+        : "This file is no text."}{" "}
+      <a href={src} download>
+        {`Download ${name} (${formatBytes(file.sizeBytes)})`}
+      </a>
+    </p>
+  );
+}
