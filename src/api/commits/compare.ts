@@ -25,7 +25,8 @@ const PAGE_SIZE_MAX = 250;
 const Compare = z
   .object({
     total_commits: Int64.openapi({
-      description: "The number of commits reachable from the head only",
+      description:
+        "The number of commits reachable from the head only; 0 for unrelated histories, whose commits are not listed",
     }),
     commits: z
       .array(Commit)
@@ -37,7 +38,7 @@ const Compare = z
     }),
     files: z.array(ChangedFile).nullable().openapi({
       description:
-        "The files that differ between the merge base and the head; with two dots, between the base and the head. Null if not requested, or too large",
+        "The files that differ between the merge base and the head, all files of the head if there is none; with two dots, between the base and the head. Null if not requested, or too large",
     }),
   })
   .openapi("Compare");
@@ -106,16 +107,12 @@ comparisons.openapi(
         },
       };
     };
-    const { aheadCount, behindCount, read, mergeBaseCommit, files, sides } = await readSideBySide(
-      ctx,
-      repo,
-      headRepository,
-      compare,
-    );
-    setNumberedPageHeaders(c, slice, aheadCount);
+    const { commitCount, aheadCount, behindCount, read, mergeBaseCommit, files, sides } =
+      await readSideBySide(ctx, repo, headRepository, compare);
+    setNumberedPageHeaders(c, slice, commitCount);
     return c.json(
       {
-        total_commits: aheadCount,
+        total_commits: commitCount,
         commits: read.map((each) => toCommit(headRepository, each, viewer)),
         ahead_by: aheadCount,
         behind_by: behindCount,

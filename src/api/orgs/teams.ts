@@ -27,10 +27,10 @@ export const teams = endpoints();
 
 const TEAM_FIELDS = {
   description: optionalText(255),
-  permission: z
-    .enum(["", ...TEAM_PERMISSIONS])
-    .optional()
-    .openapi({ example: "write" }),
+  permission: optionalText(255).openapi({
+    description: `One of ${TEAM_PERMISSIONS.join(", ")}; with units_map, any`,
+    example: "write",
+  }),
   units: z
     .array(z.string().max(255))
     .max(100)

@@ -3,7 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { searchUsers } from "../../domain/people/accounts/search-users.ts";
 import { listRepositoriesOf } from "../../domain/repos/repository/list-repositories.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
-import { User, toUser } from "../../shapes/users/user.ts";
+import { User, toGhost, toUser } from "../../shapes/users/user.ts";
 import { countAnonymousAction } from "../../entrance/count-action.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -30,7 +30,7 @@ users.openapi(
           .max(255)
           .default("")
           .openapi({ description: "Part of the login name or full name" }),
-        uid: queryId("Only the user with this id"),
+        uid: queryId("Only the user with this id; -1 is the placeholder for deleted accounts"),
       }),
     },
     responses: { 200: page(z.array(User), "The users, by login name"), ...refusals(401, 403, 422) },
@@ -40,6 +40,11 @@ users.openapi(
     const query = c.req.valid("query");
     await countAnonymousAction(c, "ANONYMOUS_SEARCHES");
     const slice = readPage(ctx.config, query, ctx.config.searchPageSizeMax);
+    const ghost = toGhost(viewer);
+    if (query.uid === ghost.id) {
+      setPageHeaders(c, slice, 1);
+      return c.json(slice.offset === 0 ? [ghost] : [], 200);
+    }
     const { items, total } = await searchUsers(ctx, query.q.trim(), query.uid, slice);
     setPageHeaders(c, slice, total);
     return c.json(

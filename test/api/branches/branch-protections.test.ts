@@ -183,6 +183,7 @@ describe("POST /repos/{owner}/{repo}/branch_protections", () => {
       "user does not exist [uid: 0, name: no-such-user]",
     ],
     ["too long a name", { rule_name: "a".repeat(256) }, 422, "rule_name"],
+    ["an empty context", { rule_name: "a", status_check_contexts: ["ci", ""] }, 422, "contexts"],
   ])("refuses %s, and stores nothing", async (_, json, status, message) => {
     const { owner, repo } = await makeOwned();
     const answer = await create(repo, owner, json);

@@ -35,7 +35,7 @@ const compare = (repo: TestRepo, basehead: string, as?: TestUser) =>
 describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
   it("lists the commits of the head that the base does not have", async () => {
     const owner = await make.user();
-    const { repo, base, main, older, topic, orphan } = await makeForked(owner);
+    const { repo, base, main, older, topic } = await makeForked(owner);
     const { answer, line } = await logged(() => compare(repo, "main...topic/new"));
     expect(answer).toMatchObject({
       status: 200,
@@ -59,8 +59,6 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     expect(await shas("v1.0...main")).toEqual([main]);
     expect(await shas("v1.0..v1.0")).toEqual([]);
     expect(await shas("main...v1.0")).toEqual([]);
-    expect(await shas("orphan...main")).toEqual([main, base]);
-    expect(await shas("main...orphan")).toEqual([orphan]);
     expect(await shas(`${base.slice(0, 8)}...${older}`)).toEqual([older]);
     expect(await shas(`main...${owner.name.toUpperCase()}:topic/new`)).toEqual([topic, older]);
     expect(await shas("topic/new")).toEqual([topic, older]);
@@ -92,13 +90,6 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
     ]);
     expect(direct.body.files[1].contents_url).toContain(`/contents/b?ref=${topic}`);
     expect(direct.body.files[0].contents_url).toContain(`/contents/a?ref=${main}`);
-    // Unrelated histories: all commits of the head are new.
-    expect((await compare(repo, "main...orphan")).body).toMatchObject({
-      ahead_by: 1,
-      behind_by: 2,
-      merge_base_commit: null,
-      files: [{ filename: "c", status: "added" }],
-    });
     expect((await compare(repo, `${orphan}...${orphan}`)).body).toMatchObject({
       total_commits: 0,
       ahead_by: 0,
@@ -106,6 +97,38 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
       merge_base_commit: { sha: orphan },
       files: [],
     });
+  });
+
+  it("lists no commits of unrelated histories, and counts those of each side", async () => {
+    const owner = await make.user();
+    const { repo, main, orphan } = await makeForked(owner);
+    const forker = await make.user();
+    const fork = await call("POST", `/repos/${repo.owner}/${repo.name}/forks`, {
+      as: forker,
+      json: {},
+    });
+    expect(fork.status).toBe(202);
+    const counts = { total_commits: 0, commits: [], merge_base_commit: null };
+    const added = (filename: string) => ({ filename, status: "added" });
+    for (const [basehead, ahead, behind, files] of [
+      ["main...orphan", 1, 2, [added("c")]],
+      ["orphan...main", 2, 1, [added("a")]],
+      ["main..orphan", 1, 2, [{ filename: "a", status: "deleted" }, added("c")]],
+      ["v1.0...orphan", 1, 1, [added("c")]],
+      [`${main}...${orphan}`, 1, 2, [added("c")]],
+      ["orphan", 1, 2, [added("c")]],
+      [`orphan...${forker.name}:main`, 2, 1, [added("a")]],
+      [`main..${forker.name}:orphan`, 1, 2, [{ filename: "a", status: "deleted" }, added("c")]],
+    ] as const) {
+      const answer = await compare(repo, basehead);
+      expect([basehead, answer]).toMatchObject([
+        basehead,
+        { status: 200, body: { ...counts, ahead_by: ahead, behind_by: behind, files } },
+      ]);
+      expect(answer.headers.get("X-Total-Count")).toBe("0");
+    }
+    // A page of nothing is empty, too.
+    expect((await compare(repo, "main...orphan?page=2&limit=1")).body.commits).toEqual([]);
   });
 
   it("returns the commits in pages", async () => {
@@ -122,7 +145,7 @@ describe("GET /repos/{owner}/{repo}/compare/{basehead}", () => {
 
   it("omits parts that are not requested", async () => {
     const { repo } = await makeForked(await make.user());
-    const { body } = await compare(repo, "main...orphan?stat=0&files=0&verification=0");
+    const { body } = await compare(repo, "v1.0...main?stat=0&files=0&verification=0");
     expect(body.files).toBeNull();
     expect(body.commits).toMatchObject([
       { stats: null, files: null, commit: { verification: null } },

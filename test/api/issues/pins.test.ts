@@ -107,6 +107,7 @@ describe("pins", () => {
     const before = await issueStateOf(repo);
     expect((await move(4, 1)).status).toBe(409);
     expect((await move(3, 0)).status).toBe(404);
+    expect((await move(3, -1)).status).toBe(404);
     expect((await move(3, "first")).status).toBe(404);
     expect(await issueStateOf(repo)).toEqual(before);
   });

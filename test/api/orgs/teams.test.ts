@@ -366,6 +366,9 @@ describe("POST /orgs/{org}/teams", () => {
       "none",
       { "repo.code": "read" },
     ],
+    // A mode for each unit takes precedence over any permission but `admin`.
+    [{ permission: "loc", units_map: { "repo.code": "read" } }, "none", { "repo.code": "read" }],
+    [{ permission: "loc", units_map: { "repo.wiki": "none" } }, "none", { "repo.wiki": "none" }],
     [
       { units_map: { "repo.code": "owner", "repo.issues": "admin" } },
       "none",
@@ -403,6 +406,10 @@ describe("POST /orgs/{org}/teams", () => {
     [{ name: "x", units: [] }, "[units]: must have at least 1 unit"],
     [{ name: "x", units: ["repo.x", "repo.code"] }, UNKNOWN_UNIT("units")],
     [{ name: "x", units_map: { x: "read", "repo.code": "read" } }, UNKNOWN_UNIT("units_map")],
+    [
+      { name: "x", permission: "loc", units: ["repo.code"] },
+      "[permission]: must be one of none, read, write, admin, owner",
+    ],
     [
       { name: "x", units_map: { "repo.code": "much" } },
       "[units_map]: must map units to none, read, write, admin, owner",

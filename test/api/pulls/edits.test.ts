@@ -229,6 +229,10 @@ describe("PATCH /repos/{owner}/{repo}/pulls/{index}", () => {
       const path = pathOf(repo, `/issues/${pull.number}`);
       expect((await call("PATCH", path, { as: owner, json: { state } })).status).toBe(412);
     }
+    for (const state of ["", "merged"]) {
+      const { status, body } = await patch({ state, title: "x", base: "some/branch" });
+      expect([status, body.message]).toEqual([412, `unknown state: ${state}`]);
+    }
     expect((await patch({ base: "some/branch" })).body.base.label).toBe("main");
     expect(await stateOf(repo)).toEqual(before);
     expect((await patch({ title: "after" })).body).toMatchObject({ title: "after", merged: true });

@@ -214,6 +214,7 @@ describe("POST /repos/{owner}/{repo}/pulls", () => {
       ["an unknown assignee", { assignees: ["nobody-at-all"] }, 422],
       ["an unknown milestone", { milestone: 99_999_999 }, 404],
       ["an unknown reviewer", { reviewers: ["nobody-at-all"] }, 404],
+      ["a reviewer without a name", { reviewers: [""] }, 404],
       ["an unknown team", { team_reviewers: ["nobody-at-all"] }, 404],
     ])("%s", async (_, json, refusal) => {
       const { owner, repo } = await makeWithTopic();

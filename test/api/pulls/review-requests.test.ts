@@ -142,12 +142,18 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/requested_reviewers", () => {
       await ask(list, owner, poster.name),
       await ask(list, reader, writer.name),
       await ask(list, owner, "nobody-of-this-name"),
+      await ask(list, owner, ""),
+      await ask(list, owner, writer.name, ""),
+      await call("POST", list, { as: owner, json: { team_reviewers: [""] } }),
       await ask(list, undefined, writer.name),
       await ask(list.replace(`/${pull.number}/`, "/99/"), owner, writer.name),
     ];
     expect(answers.map(({ status, body }) => [status, body?.message])).toMatchObject([
       [422, `poster of pr can't be reviewer ${at(poster)}`],
       [422, `Doer can't choose reviewer ${at(writer)}`],
+      [404, undefined],
+      [404, undefined],
+      [404, undefined],
       [404, undefined],
       [401, "token is required"],
       [404, undefined],

@@ -353,6 +353,11 @@ describe("GET /users/search", () => {
     expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
     expect(ids).toEqual(found.map(({ id }) => id));
     expect(totals).toEqual([5]);
+    const ghost = await call("GET", "/users/search?uid=-1");
+    expect(ghost).toMatchObject({ status: 200, body: [{ id: -1, login: "Ghost" }] });
+    expect(ghost.headers.get("X-Total-Count")).toBe("1");
+    expect((await call("GET", "/users/search?uid=-1&page=2")).body).toEqual([]);
+    expect((await call("GET", "/users/search?uid=-2")).body).toEqual([]);
     expect((await call("GET", `/users/search?q=${"x".repeat(256)}`)).status).toBe(422);
     const token = await make.token(await make.user(), { scopes: "read:repository" });
     expect((await call("GET", "/users/search", { token })).status).toBe(403);

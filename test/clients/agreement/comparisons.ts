@@ -183,12 +183,13 @@ export const COMPARISONS: Record<string, (comparing: Comparing) => Promise<void>
       };
       const ahead = await source.lines("rev-list", `${base}..${head}`);
       const behind = await source.lines("rev-list", "--count", `${head}..${base}`);
-      const theirs = [ahead.length, Number(behind[0]), ahead.slice(0, PAGE_SIZE)];
+      const bases = await source.lines("merge-base", "--all", base, head).catch(() => []);
+      // Unlike git, a comparison of unrelated histories lists no commits.
+      const listed = bases.length === 0 ? [] : ahead.slice(0, PAGE_SIZE);
+      const theirs = [ahead.length, Number(behind[0]), listed];
       const ours = [body.ahead_by, body.behind_by, shasOf(body.commits).slice(0, PAGE_SIZE)];
       note(comparing, `${base}...${head}`, ours, theirs);
-      if ((await source.lines("merge-base", "--all", base, head).catch(() => [])).length !== 1) {
-        continue;
-      }
+      if (bases.length !== 1) continue;
       const stat = await source.git("diff", "--numstat", "-M", "-z", `${base}...${head}`);
       note(
         comparing,

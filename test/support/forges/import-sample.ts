@@ -118,6 +118,8 @@ export async function importSample(
       labels: true,
       milestones: true,
       issues: true,
+      // Without effect, as in Gitea: comments come with their issues.
+      comments: false,
       pull_requests: true,
       releases: true,
     },

@@ -101,8 +101,13 @@ export async function findRevisions(
 
 /** The differences between two histories. */
 export interface Comparison {
-  /** A page of the commits reachable from the head only, latest first, as `git log base..head`. */
+  /** A page of the listed commits, latest first. */
   readonly nodes: readonly Node[];
+  /**
+   * The number of listed commits: of those reachable from the head only, as `git log base..head`
+   * lists them. None for unrelated histories, as in Gitea.
+   */
+  readonly commitCount: number;
   readonly aheadCount: number;
   readonly behindCount: number;
   /** The merge base, the latest if there are several; undefined for unrelated histories. */
@@ -119,18 +124,19 @@ export async function compareHistories(
     divergenceInTurns(graph, base.node, head.node),
     withoutLimit(objects.budget),
   );
+  const mergeBase = latestOf(graph, bases);
+  const commitCount = mergeBase === undefined ? 0 : right.length;
   const isAhead = new Uint8Array(graph.count);
   for (const node of right) isAhead[node] = 1;
   const nodes: Node[] = [];
   let passed = 0;
-  if (offset < right.length) {
+  if (offset < commitCount) {
     for (const node of walkByTime(graph, [head.node], (each) => isAhead[each] === 1)) {
       if (passed++ >= offset) nodes.push(node);
       if (nodes.length === size) break;
     }
   }
-  const mergeBase = latestOf(graph, bases);
-  return { nodes, aheadCount: right.length, behindCount: left.length, mergeBase };
+  return { nodes, commitCount, aheadCount: right.length, behindCount: left.length, mergeBase };
 }
 
 /**

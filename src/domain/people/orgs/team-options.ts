@@ -72,7 +72,11 @@ export function changeGrants(team: Team, options: TeamGrantOptions): TeamGrants 
 const UNIT_NAMES: ReadonlySet<string> = new Set(UNITS.map((unit) => `repo.${unit}`));
 const PERMISSIONS: ReadonlySet<string> = new Set(TEAM_PERMISSIONS);
 
-function checkWords({ units = [], unitsMap = {} }: TeamGrantOptions): void {
+/**
+ * Clients that give each unit a mode of its own may send any permission beside them, which grants
+ * nothing; py-gitea does.
+ */
+function checkWords({ permission, units = [], unitsMap = {} }: TeamGrantOptions): void {
   const rule = "must name units that exist, such as repo.code";
   if (!units.every((name) => UNIT_NAMES.has(name))) throw invalidField("units", rule);
   if (!Object.keys(unitsMap).every((name) => UNIT_NAMES.has(name))) {
@@ -80,6 +84,10 @@ function checkWords({ units = [], unitsMap = {} }: TeamGrantOptions): void {
   }
   if (!Object.values(unitsMap).every((word) => PERMISSIONS.has(word))) {
     throw invalidField("units_map", `must map units to ${TEAM_PERMISSIONS.join(", ")}`);
+  }
+  const isUsed = permission !== undefined && Object.keys(unitsMap).length === 0;
+  if (isUsed && !PERMISSIONS.has(permission)) {
+    throw invalidField("permission", `must be one of ${TEAM_PERMISSIONS.join(", ")}`);
   }
 }
 

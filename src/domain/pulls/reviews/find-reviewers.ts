@@ -42,7 +42,7 @@ interface AskedFor {
 }
 
 /**
- * Finds the requested reviewers of a pull request, in the order of their names. Skips empty names.
+ * Finds the requested reviewers of a pull request, in the order of their names.
  *
  * @param loaded The result of `loadNames`, if the names are loaded already.
  * @throws Failure `not_found` for a name without a user or team that the caller may see;
@@ -176,7 +176,7 @@ async function findNamed(
 ): Promise<Named> {
   const found = loaded ?? (await loadNames(ctx, repo, sql`${posterId}`, names));
   const byName = new Map(found.users.map((each) => [each.user.lowerName, each]));
-  const byEmail = new Map(found.users.map((each) => [each.email ?? "", each]));
+  const byEmail = new Map(found.users.map((each) => [each.email, each]));
   const teamsByName = new Map(found.teams.map((each) => [each.lowerName, each]));
   const isPoster = posterId !== null && posterId === ctx.actor.user?.id;
   return {
@@ -236,7 +236,7 @@ async function loadNamed(
 }
 
 const lowerNames = (names: readonly string[] = []): string[] =>
-  names.map((name) => name.toLowerCase()).filter((name) => name !== "");
+  names.map((name) => name.toLowerCase());
 
 const isOneOf = (text: SQL, names: readonly string[]): SQL =>
   sql`${text} in (select value from json_each(${JSON.stringify(names)}))`;
