@@ -80,7 +80,8 @@ export const findNameless = (page: Page): Promise<string[]> =>
     [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a")]
       .filter((element) => {
         const { labels } = element as HTMLInputElement;
-        const name = `${element.textContent}${[...(labels ?? [])].map((label) => label.textContent).join("")}`;
+        const texts = [...(labels ?? [])].map((label) => label.textContent);
+        const name = [element.textContent, element.ariaLabel, ...texts].join("");
         return name.trim() === "";
       })
       .map((element) => element.outerHTML),

@@ -19,7 +19,24 @@ import {
 
 const PASSWORD = "correct horse battery";
 const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
-const PUBLIC = ["/user/login", "/user/sign_up", "/user/forgot_password", "/user/activate?code=x"];
+const PUBLIC = [
+  "/user/login",
+  "/user/sign_up",
+  "/user/forgot_password",
+  "/user/activate?code=x",
+  "/",
+  "/explore/repos",
+  "/explore/users",
+  "/root",
+  "/root/shown",
+  "/root/shown/src/branch/main/README.md",
+  "/root/shown/src/branch/main/src/a.ts",
+  "/root/shown/commits/branch/main",
+  "/root/shown/branches",
+  "/root/shown/tags",
+  "/root/shown/releases",
+  "/root/none",
+];
 
 /** Where screenshots are stored, if anywhere. */
 const SHOTS = process.env["EDGEFORGE_SCREENSHOTS"];
@@ -46,6 +63,11 @@ beforeAll(async () => {
     },
   );
   root = service.url.replace("127.0.0.1", "localhost");
+  const description = "A repository with a page";
+  await callAsRoot("POST", "/user/repos", { name: "shown", description, auto_init: true });
+  const content = btoa(`/* a comment\n of two lines */\nconst text = "${"long ".repeat(60)}";\n`);
+  await callAsRoot("POST", "/repos/root/shown/contents/src/a.ts", { content });
+  await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
   browser = await launch();
 });
 afterAll(async () => {
@@ -115,7 +137,7 @@ async function register(context: BrowserContext, name: string): Promise<Page> {
   await page.getByRole("button", { name: "Create your account" }).click();
   await page.getByRole("heading", { name: "Your account is ready" }).waitFor();
   await signIn(page, name);
-  await page.getByRole("heading", { name: "Settings" }).waitFor();
+  await page.getByRole("heading", { name: "Your repositories" }).waitFor();
   return page;
 }
 
@@ -124,6 +146,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await register(context, "alice");
 
+    await page.goto(`${root}/user/settings/account`);
     await page.getByRole("link", { name: "Security" }).click();
     await page.locator("#start-totp").fill(PASSWORD);
     await page.getByRole("button", { name: "Set up an app" }).click();
@@ -145,7 +168,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await shoot(page, "second-factor");
     await page.getByRole("textbox", { name: "Code" }).fill(code(1));
     await page.getByRole("button", { name: "Continue" }).click();
-    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByRole("heading", { name: "Your repositories" }).waitFor();
     await context.close();
   });
 
@@ -165,7 +188,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.getByRole("heading", { name: "Your password is changed" }).waitFor();
 
     await signIn(page, "bob", "another horse");
-    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByRole("heading", { name: "Your repositories" }).waitFor();
     await context.close();
   });
 
@@ -199,7 +222,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await signIn(page, "carol");
     await shoot(page, "security-key");
     await page.getByRole("button", { name: "Use a security key" }).click();
-    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByRole("heading", { name: "Your repositories" }).waitFor();
     await page.goto(`${root}/user/settings/security`);
     expect(await page.getByText(/last used .*UTC\.$/).count()).toBeGreaterThan(0);
 
@@ -237,7 +260,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.getByLabel("New password", { exact: true }).fill("another horse");
     await page.getByLabel("New password again").fill("another horse");
     await page.getByRole("button", { name: "Change password" }).click();
-    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByRole("heading", { name: "Your repositories" }).waitFor();
     await context.close();
   });
 
@@ -318,13 +341,13 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.keyboard.press("Tab");
     await page.keyboard.type(PASSWORD);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Settings" }).waitFor();
+    await page.getByRole("heading", { name: "Your repositories" }).waitFor();
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Skip to content");
     await page.keyboard.press("Enter");
     // The browser goes to a fragment after the key's own events.
     await page.locator("#main:focus").waitFor();
-    const ring = await page.getByRole("link", { name: "Keys", exact: true }).evaluate((link) => {
+    const ring = await page.getByRole("link", { name: "Explore", exact: true }).evaluate((link) => {
       link.focus({ focusVisible: true });
       return getComputedStyle(link).outlineWidth;
     });
