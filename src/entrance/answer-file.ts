@@ -32,10 +32,11 @@ export async function answerRepositoryFile(
     };
   });
   const { sizeBytes } = content;
-  const version = versionOf(snapshot, file, content);
+  const isImmutable = content.isFinal && isPinned;
+  const version = { ...versionOf(snapshot, file, content), isDateExact: !isImmutable };
   const headers = {
     ...headersOf(file, version),
-    ...(content.isFinal && isPinned && immutableHeaders({ ctx }, repo)),
+    ...(isImmutable && immutableHeaders({ ctx }, repo)),
   };
   const outcome = evaluateConditions(request, version, sizeBytes);
   if (outcome.status === 416) {

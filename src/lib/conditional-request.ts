@@ -8,6 +8,11 @@ export interface Validators {
   readonly isTagWeak?: boolean;
   /** When the content last changed, in milliseconds; undefined if that is not known. */
   readonly modifiedAt?: number | undefined;
+  /**
+   * True if the address may come to lead to content with an earlier date, as a branch does to a
+   * commit that was made before its push: only the same date says that nothing has changed.
+   */
+  readonly isDateExact?: boolean;
 }
 
 /** The parts of a request that its conditions are in. */
@@ -34,7 +39,8 @@ export const versionHeaders = ({
  * else than the content whose beginning the client has.
  *
  * A tag decides where the client sends one. A date alone decides for clients that know no tags. It
- * may be that of their own download, so that any date at or after the change counts.
+ * may be that of their own download, so that any date at or after the change counts, unless
+ * only the same one does.
  *
  * @param sizeBytes The size of the content, if it can be sent in parts.
  * @see RFC 9110, section 13.2.2.
@@ -54,26 +60,41 @@ export function evaluateConditions(
   return range === "none" ? { status: 416 } : { status: 206, range };
 }
 
-function isAsRequired(headers: Headers, { tag, isTagWeak, modifiedAt }: Validators): boolean {
+function isAsRequired(headers: Headers, version: Validators): boolean {
+  const { tag, isTagWeak } = version;
   const tags = headers.get("if-match");
   if (tags !== null) return listsTag(tags, tag, (each) => isTagWeak !== true && !isWeak(each));
-  const date = parseHttpDate(headers.get("if-unmodified-since"));
-  return date === undefined || modifiedAt === undefined || toSecond(modifiedAt) <= date;
+  return isUnchangedSince(headers.get("if-unmodified-since"), version) ?? true;
 }
 
-function isUnchanged(headers: Headers, { tag, modifiedAt }: Validators): boolean {
+function isUnchanged(headers: Headers, version: Validators): boolean {
   const tags = headers.get("if-none-match");
-  if (tags !== null) return listsTag(tags, tag, () => true);
-  const date = parseHttpDate(headers.get("if-modified-since"));
-  return date !== undefined && modifiedAt !== undefined && toSecond(modifiedAt) <= date;
+  if (tags !== null) return listsTag(tags, version.tag, () => true);
+  return isUnchangedSince(headers.get("if-modified-since"), version) ?? false;
 }
 
-/** Whether `If-Range` allows a part: it has the same strong tag, or exactly the same date. */
-function mayContinue(headers: Headers, { tag, isTagWeak, modifiedAt }: Validators): boolean {
+/** @returns Undefined if there is no date to compare, or none to compare it with. */
+function isUnchangedSince(
+  text: string | null,
+  { modifiedAt, isDateExact = false }: Validators,
+): boolean | undefined {
+  const date = parseHttpDate(text);
+  if (date === undefined || modifiedAt === undefined) return undefined;
+  const second = toSecond(modifiedAt);
+  return isDateExact ? second === date : second <= date;
+}
+
+/**
+ * Whether `If-Range` allows a part: it has the same strong tag, or the same date of an address that
+ * has one only once.
+ */
+function mayContinue(headers: Headers, version: Validators): boolean {
+  const { tag, isTagWeak, modifiedAt, isDateExact = false } = version;
   const condition = headers.get("if-range")?.trim();
   if (condition === undefined) return true;
   if (condition === `"${tag}"`) return isTagWeak !== true;
-  return modifiedAt !== undefined && parseHttpDate(condition) === toSecond(modifiedAt);
+  if (modifiedAt === undefined || isDateExact) return false;
+  return parseHttpDate(condition) === toSecond(modifiedAt);
 }
 
 const isWeak = (tag: string): boolean => tag.startsWith("W/");

@@ -108,6 +108,12 @@ function hasAllowedScheme(url: string): boolean {
   return scheme === undefined || ALLOWED_SCHEMES.has(scheme);
 }
 
+const isOfTable = (name: string): boolean => name === "table" || TABLE_PARENTS.has(name);
+
+/** @param part The innermost part of a table that is open. */
+const mayHoldTable = (part: string | undefined): boolean =>
+  part === undefined || part === "td" || part === "th" || part === "caption";
+
 /** An element that is open, and whether its tags are in the result. */
 interface OpenElement {
   readonly name: string;
@@ -123,7 +129,8 @@ interface OpenElement {
 class Sanitizer {
   #html = "";
   readonly #open: OpenElement[] = [];
-  #keptCount = 0;
+  /** The names of the open elements that are kept. */
+  readonly #kept: string[] = [];
   /** Number of open elements from the one on whose content is dropped. */
   #opaqueCount = 0;
   readonly #parser = new Parser(
@@ -158,7 +165,7 @@ class Sanitizer {
     }
     this.#open.push({ name, isKept });
     if (!isKept) return;
-    this.#keptCount += 1;
+    this.#kept.push(name);
     const cleaned = formatAttributes(cleanAttributes(name, attributes));
     this.#html += `<${name}${cleaned}${VOID_ELEMENTS.has(name) ? "/>" : ">"}`;
   }
@@ -168,20 +175,23 @@ class Sanitizer {
       this.#opaqueCount -= 1;
       return;
     }
-    const element = this.#open.pop();
-    if (!element?.isKept) return;
-    this.#keptCount -= 1;
+    // The parser also closes an element whose tag the end of the text cuts off.
+    if (this.#open.at(-1)?.name !== name) return;
+    if (this.#open.pop()?.isKept !== true) return;
+    this.#kept.pop();
     if (!VOID_ELEMENTS.has(name)) this.#html += `</${name}>`;
   }
 
   #isAllowed(name: string, attributes: Attributes): boolean {
-    if (!ALLOWED_ELEMENTS.has(name) || this.#keptCount >= NESTING_MAX) return false;
+    if (!ALLOWED_ELEMENTS.has(name) || this.#kept.length >= NESTING_MAX) return false;
     // Other types of input could ask readers for a password.
     if (name === "input") return attributes["type"]?.toLowerCase() === "checkbox";
     // A part of a table outside of one could end a table of the page around the text.
     const parents = TABLE_PARENTS.get(name);
-    const parent = parents && this.#open.findLast(({ isKept }) => isKept)?.name;
-    return !parents || (parent !== undefined && parents.has(parent));
+    if (parents) return parents.has(this.#kept.at(-1) ?? "");
+    // Browsers end a table where another one begins between its cells, so that one closing tag
+    // too many is left.
+    return name !== "table" || mayHoldTable(this.#kept.findLast(isOfTable));
   }
 }
 

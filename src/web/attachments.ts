@@ -72,7 +72,9 @@ async function downloadOfRelease(
   if (owner === "api") return next();
   const requirement = { unit: "releases", mode: "read" } as const;
   const { ctx, repo } = await enterRepositoryPath(c, owner, name, requirement);
-  return download(c, ctx, await findReleaseDownload(ctx, repo, tag, file));
+  const attachment = await findReleaseDownload(ctx, repo, tag, file);
+  // A name may pass to an older file: by a change of its name, or of which release is the latest.
+  return download(c, ctx, attachment, { isDateExact: true });
 }
 
 async function downloadByUuid(
@@ -86,13 +88,19 @@ async function downloadByUuid(
   return download(c, ctx, attachment);
 }
 
-async function download(c: Context<WebEnv>, ctx: Ctx, attachment: Attachment): Promise<Response> {
+async function download(
+  c: Context<WebEnv>,
+  ctx: Ctx,
+  attachment: Attachment,
+  { isDateExact = false } = {},
+): Promise<Response> {
   const { uuid, name, sizeBytes } = attachment;
   const { type, isShown } = servedTypeOf(name);
   const file = {
     sizeBytes,
     tag: uuid,
     modifiedAt: attachment.createdAt,
+    isDateExact,
     headers: {
       "Content-Type": type,
       "Content-Disposition": `${isShown ? "inline" : "attachment"}; ${formatFilename(name)}`,

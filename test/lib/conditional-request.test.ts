@@ -89,6 +89,16 @@ describe("evaluateConditions", () => {
     expect(statusOf({ Range: "bytes=2-4", "If-Range": DATE }, version)).toBe(200);
   });
 
+  it("compares a date for equality where content with an earlier one may follow", () => {
+    const version = { ...VERSION, isDateExact: true };
+    expect(statusOf({ "If-Modified-Since": DATE }, version)).toBe(304);
+    expect(statusOf({ "If-Modified-Since": AFTER }, version)).toBe(200);
+    expect(statusOf({ "If-Unmodified-Since": DATE }, version)).toBe(200);
+    expect(statusOf({ "If-Unmodified-Since": AFTER }, version)).toBe(412);
+    expect(statusOf({ Range: "bytes=2-4", "If-Range": DATE }, version)).toBe(200);
+    expect(statusOf({ Range: "bytes=2-4", "If-Range": '"a"' }, version)).toBe(206);
+  });
+
   it("compares a weak tag only where equal meaning is enough", () => {
     const version = { tag: "a", isTagWeak: true };
     expect(statusOf({ "If-None-Match": '"a"' }, version)).toBe(304);

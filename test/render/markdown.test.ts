@@ -281,6 +281,14 @@ describe("a form is rendered as by Gitea", () => {
     ["<table><tr><td><tr>x</table>", "<table><tr><td></td></tr><tr>x</tr></table>"],
     ["<table><div><td>x</table>", "<table><div>x</div></table>"],
     ["<table><tr><td>a</table>", "<table><tr><td>a</td></tr></table>"],
+    // A browser ends a table at the next one, unless that is in a cell.
+    ["<table><table><tr><td>a</table></table>", "<table><tr><td>a</td></tr></table>"],
+    ["<table><b><table>a</table></b></table>", "<table><b>a</b></table>"],
+    ["<table><tr><table>a</table></tr></table>", "<table><tr>a</tr></table>"],
+    [
+      "<table><tr><td><table><tr><td>a</table></table>",
+      "<td><table><tr><td>a</td></tr></table></td>",
+    ],
     ["<table>\n<tr><td>\n\n**x**\n\n</td></tr>\n</table>", "<td><p><strong>x</strong></p>\n</td>"],
     ["</div></div>x", "x"],
     // Addresses of a commit and its files are shortened, those of branches are not.

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { sanitize } from "../../src/render/sanitize.ts";
+import { RenderBudget } from "../../src/render/render-budget.ts";
 import { render } from "./render-text.ts";
 
 /**
@@ -254,6 +256,18 @@ describe("an attack", () => {
     expect(await render("<div title='\n\n# Heading's")).toContain(
       '<h1 id="user-content-headings">Heading\'s</h1>',
     );
+  });
+});
+
+describe("HTML that ends within a tag", () => {
+  it.each([
+    ["<b>x<a title='", "<b>x</b>"],
+    ["<table><a title=", "<table></table>"],
+    ["<b>x<script ", "<b>x</b>"],
+    ["<b>x</b", "<b>x</b>"],
+    ["<b><title>x<i ", "<b></b>"],
+  ])("stays balanced: %j", async (html, sanitized) => {
+    expect(await sanitize([html], new RenderBudget())).toBe(sanitized);
   });
 });
 

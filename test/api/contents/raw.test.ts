@@ -102,9 +102,15 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
       (await read(path, { method, headers: { "If-Modified-Since": time, ...more } })).status;
     const later = new Date(Date.parse(date) + 1000).toUTCString();
     const earlier = new Date(Date.parse(date) - 1000).toUTCString();
+    // A commit may be made before a download and pushed after it: its date proves nothing of a
+    // later one, unless the address names the commit.
     expect([await statusAt(date), await statusAt(later), await statusAt(earlier)]).toEqual([
-      304, 304, 200,
+      304, 200, 200,
     ]);
+    const pinned = await read(`${path}?ref=${made.oid}`, {
+      headers: { "If-Modified-Since": later },
+    });
+    expect(pinned.status).toBe(304);
     expect(await statusAt(date, {}, "HEAD")).toBe(304);
     expect(await statusAt(date, { Range: "bytes=0-1" })).toBe(304);
     expect(await statusAt(later, { "If-None-Match": '"other"' })).toBe(200);
@@ -152,10 +158,10 @@ describe.each(["raw", "media"])("GET /repos/{owner}/{repo}/%s/{filepath}", (noun
     const date = "Tue, 14 Nov 2023 22:13:20 GMT";
     for (const [condition, status] of [
       [tag, 206],
-      [date, 206],
+      // Commits of one second have the same date.
+      [date, 200],
       [`W/${tag}`, 200],
       ['"other"', 200],
-      ["Tue, 14 Nov 2023 22:13:21 GMT", 200],
     ] as const) {
       const [actual] = await part("short", "bytes=2-4", { "If-Range": condition });
       expect([condition, actual]).toEqual([condition, status]);

@@ -124,6 +124,11 @@ describe("the files of a release", () => {
     ]);
     expect(await visit("GET", `${url}/b.txt`)).toMatchObject({ status: 200, body: "1" });
     expect(await visit("GET", `${url}/c.txt`)).toMatchObject({ status: 404 });
+    // Another file with an earlier date may get the name: a later date proves nothing.
+    const later = { "If-Modified-Since": new Date(Date.now() + 60_000).toUTCString() };
+    expect(await visit("GET", `${url}/b.txt`, { headers: later })).toMatchObject({ status: 200 });
+    const byUuid = await visit("GET", `/attachments/${uuids[1]}`, { headers: later });
+    expect(byUuid).toMatchObject({ status: 304 });
   });
 
   it("are refused with nothing stored where the form or the file is wrong", async () => {
