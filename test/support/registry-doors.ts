@@ -12,9 +12,11 @@ import { doorsWith } from "./service.ts";
 
 const serve = doorsWith(SETTINGS);
 
-/** A read of a registry, perhaps one that only a signed-in caller may make. */
+/** A read of a registry, perhaps one that not every caller may make. */
 export interface DoorRead extends RegistryRead {
   readonly needsUser?: boolean;
+  /** Whether it needs a credential, be it one that names nobody. */
+  readonly needsCredential?: boolean;
   readonly method?: "GET" | "HEAD";
   readonly status?: number;
 }
@@ -114,7 +116,7 @@ export const DOORS: Readonly<
   container: async (owner, name, version) => {
     const image = new TestImage(owner, name, owner);
     return [
-      { title: "catalog", path: "/v2/_catalog" },
+      { title: "catalog", path: "/v2/_catalog", needsCredential: true },
       { title: "token", path: "/v2/token?service=container_registry" },
       { title: "check of the version", path: "/v2/", needsUser: true },
       { title: "all tags", path: `${image.path}/tags/list` },

@@ -117,7 +117,7 @@ describe("removal of what a deleted repository leaves", () => {
     expect(before - after).toBeLessThanOrEqual(3 * 120);
     // A run has a bounded number of steps, and repositories that other tests have deleted come
     // before.
-    for (let runs = 0; runs < 20 && (await leftOf(repo)) > 0; runs++) await continueRemovals(ctx);
+    for (let runs = 0; runs < 500 && (await leftOf(repo)) > 0; runs++) await continueRemovals(ctx);
     expect(await leftOf(repo)).toBe(0);
   });
 
