@@ -44,8 +44,8 @@ export class LocalBucket extends R2BucketObject {
     }
     if (request.method !== RELEASE) {
       const response = await super.fetch(request);
-      // The simulator has no other errors without R2's own code.
-      return response.status === 500 ? refuseWrite() : response;
+      // The simulator has no other errors of writes without R2's own code.
+      return response.status === 500 && request.method === "PUT" ? refuseWrite() : response;
     }
     this.#leases.get(request.headers.get(LEASE_HEADER) ?? "")?.release();
     return new Response(null, { status: 204 });
