@@ -159,7 +159,7 @@ it("unreachable objects are not served: history removed by a forced push, delete
     return response.text();
   };
   expect(await ask("command=fetch\n", "|", "want-ref refs/heads/gone\n", "done\n")).toMatch(
-    /^....ERR unknown ref refs\/heads\/gone\n$/,
+    /^....ERR unknown ref refs\/heads\/gone$/,
   );
   const sizes = await ask(
     "command=object-info\n",

@@ -103,10 +103,10 @@ describe("the assets of a running service", () => {
   });
 
   it("are no other files than these, and only readable", async () => {
-    const absent = ["/-/swagger/none.js", "/openapi", "/index.html", "/favicon.ico"];
+    const absent = ["/-/swagger/none.js", "/openapi", "/index.html"];
     for (const path of absent) expect((await ask(path)).status, path).toBe(404);
-    // The Worker's own: it leads to the sign-in.
-    expect((await ask("/")).status).toBe(303);
+    // The Worker's own: the first page.
+    expect((await ask("/")).status).toBe(200);
     for (const [path] of assets) {
       expect((await ask(path, { method: "POST" })).status, path).toBe(404);
     }
