@@ -3,6 +3,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 import { formatDiff } from "../../domain/code/commits/format-diff.ts";
 import { formatPatches } from "../../domain/code/commits/format-patches.ts";
 import { type CommitQuery, listCommits } from "../../domain/code/commits/list-commits.ts";
+import { findOwnTrees } from "../../domain/code/commits/own-trees.ts";
 import { readCommits } from "../../domain/code/commits/read-commits.ts";
 import { findRevision, isPinned, type Revision } from "../../domain/code/git/find-revision.ts";
 import { noSuchRef } from "../../domain/code/git/no-such-ref.ts";
@@ -11,8 +12,7 @@ import {
   readSnapshot,
   type RepositorySnapshot,
 } from "../../domain/code/git/open-snapshot.ts";
-import { EMPTY_TREE_OID } from "../../git/oid.ts";
-import { NO_NODE, type Node } from "../../git/walk/commit-graph.ts";
+import type { Node } from "../../git/walk/commit-graph.ts";
 import { conflict, invalidField, notFound } from "../../lib/failure.ts";
 import { Commit, toCommit } from "../../shapes/git/commit.ts";
 import { json, numberedPage, refusals } from "../answers.ts";
@@ -156,10 +156,7 @@ commits.openapi(
 );
 
 async function diffOf({ repository }: RepositorySnapshot, node: Node): Promise<Uint8Array> {
-  const { graph } = repository;
-  const [parent = NO_NODE] = graph.parents(node);
-  const oldTreeOid = parent === NO_NODE ? undefined : await graph.loadRootOid(parent);
-  const newTreeOid = (await graph.loadRootOid(node)) ?? EMPTY_TREE_OID;
+  const { oldTreeOid, newTreeOid } = await findOwnTrees(repository.graph, node);
   return formatDiff(repository, oldTreeOid, newTreeOid);
 }
 

@@ -1,8 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
+import type { Ctx } from "../../context.ts";
 import { findNamedFile } from "../../domain/code/contents/find-file.ts";
 import { openBlob, openMedia } from "../../domain/code/contents/open-content.ts";
 import { answerRepositoryFile } from "../../entrance/answer-file.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { header, HEADERS, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
@@ -49,15 +51,8 @@ raw.openapi(
     request: { params: FilePath, query: RefQuery },
     responses: bytes,
   }),
-  (c) => {
-    const { ctx, repo } = c.var;
-    const [{ filepath }, { ref }] = [c.req.valid("param"), c.req.valid("query")];
-    return answerRepositoryFile(
-      { ctx, repo, request: c.req.raw },
-      (snapshot) => findNamedFile(snapshot, repo, filepath, ref),
-      openBlob,
-    );
-  },
+  (c) =>
+    answerRaw(c.var, c.req.raw, { ...c.req.valid("param"), ...c.req.valid("query") }, openBlob),
 );
 
 raw.openapi(
@@ -71,13 +66,18 @@ raw.openapi(
     request: { params: FilePath, query: RefQuery },
     responses: bytes,
   }),
-  (c) => {
-    const { ctx, repo } = c.var;
-    const [{ filepath }, { ref }] = [c.req.valid("param"), c.req.valid("query")];
-    return answerRepositoryFile(
-      { ctx, repo, request: c.req.raw },
-      (snapshot) => findNamedFile(snapshot, repo, filepath, ref),
-      openMedia,
-    );
-  },
+  (c) =>
+    answerRaw(c.var, c.req.raw, { ...c.req.valid("param"), ...c.req.valid("query") }, openMedia),
 );
+
+const answerRaw = (
+  { ctx, repo }: { ctx: Ctx; repo: RepositoryContext },
+  request: Request,
+  { filepath, ref }: { filepath: string; ref: string },
+  openContent: typeof openBlob,
+): Promise<Response> =>
+  answerRepositoryFile(
+    { ctx, repo, request },
+    (snapshot) => findNamedFile(snapshot, repo, filepath, ref),
+    openContent,
+  );

@@ -4,7 +4,6 @@ import type { PathChange } from "../../../git/diff/tree-diff.ts";
 import type { User } from "../../../db/schema/index.ts";
 import { parseCommit, splitSignature } from "../../../git/object/commit.ts";
 import type { Identity } from "../../../git/object/identity.ts";
-import { EMPTY_TREE_OID } from "../../../git/oid.ts";
 import type { ObjectReader } from "../../../git/store.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import type { CommitFile, CommitEntry } from "../../../shapes/git/commit.ts";
@@ -12,6 +11,7 @@ import { findByAddresses } from "../../people/accounts/find-by-addresses.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { type Signable, verifySignatures } from "../signatures/verify-signatures.ts";
 import { countChangedLines, findChanges } from "./find-changes.ts";
+import { findOwnTrees } from "./own-trees.ts";
 
 /** Selects the computed parts of a commit. Parts that are not selected cost nothing. */
 export interface CommitParts {
@@ -116,9 +116,7 @@ function readDifferences(
 }
 
 async function findOwnChanges(graph: CommitGraph, objects: ObjectReader, node: Node) {
-  const [first = NO_NODE] = graph.parents(node);
-  const oldTreeOid = first === NO_NODE ? undefined : await graph.loadRootOid(first);
-  const newTreeOid = (await graph.loadRootOid(node)) ?? EMPTY_TREE_OID;
+  const { oldTreeOid, newTreeOid } = await findOwnTrees(graph, node);
   return findChanges(objects, oldTreeOid, newTreeOid);
 }
 

@@ -1,14 +1,12 @@
 import { Hono } from "hono";
 
 import { type FileDiff, listFileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
+import { findOwnTrees } from "../../../domain/code/commits/own-trees.ts";
 import { readCommits } from "../../../domain/code/commits/read-commits.ts";
 import { findCommit } from "../../../domain/code/git/find-revision.ts";
 import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { formatDiff } from "../../../domain/code/commits/format-diff.ts";
 import { formatPatches } from "../../../domain/code/commits/format-patches.ts";
-import type { RepositorySnapshot } from "../../../domain/code/git/open-snapshot.ts";
-import { EMPTY_TREE_OID, type Oid } from "../../../git/oid.ts";
-import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { type CommitEntry, decodeCommitText } from "../../../shapes/git/commit.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
@@ -36,8 +34,8 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}\\.(?:diff|patch)}", async
     const found = await findCommit(snapshot, id);
     if (!found) throw notFound();
     if (format === "patch") return formatPatches(snapshot, found.node);
-    const trees = await treesOf(snapshot, found.node);
-    return formatDiff(snapshot.repository, trees.old, trees.fresh);
+    const trees = await findOwnTrees(snapshot.repository.graph, found.node);
+    return formatDiff(snapshot.repository, trees.oldTreeOid, trees.newTreeOid);
   });
   return c.body(text as Uint8Array<ArrayBuffer>, 200, {
     "Content-Type": "text/plain; charset=utf-8",
@@ -51,8 +49,13 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
   const read = await readSnapshot(ctx, repo, async (snapshot) => {
     const found = await findCommit(snapshot, c.req.param("id"));
     if (!found) return undefined;
-    const trees = await treesOf(snapshot, found.node);
-    const files = await listFileDiffs(snapshot.repository, trees.old, trees.fresh, list);
+    const trees = await findOwnTrees(snapshot.repository.graph, found.node);
+    const files = await listFileDiffs(
+      snapshot.repository,
+      trees.oldTreeOid,
+      trees.newTreeOid,
+      list,
+    );
     const [entry] = await readCommits(ctx, snapshot, [found.node], PARTS);
     return entry && { entry, files };
   });
@@ -80,16 +83,6 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
     </>,
   );
 });
-
-/** The trees that a commit changes from and to; the old one is that of its first parent. */
-async function treesOf(
-  { repository: { graph } }: RepositorySnapshot,
-  node: Node,
-): Promise<{ old: Oid | undefined; fresh: Oid }> {
-  const [parent = NO_NODE] = graph.parents(node);
-  const old = parent === NO_NODE ? undefined : await graph.loadRootOid(parent);
-  return { old, fresh: (await graph.loadRootOid(node)) ?? EMPTY_TREE_OID };
-}
 
 function CommitBox({
   page: { repo, ctx },
