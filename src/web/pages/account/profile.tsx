@@ -13,6 +13,7 @@ import { accountPath } from "../addresses.ts";
 import { Avatar } from "../avatar.tsx";
 import { type Page, readerRequest, toPublicPage } from "../open-page.ts";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
+import { readSearchText } from "../read-search-text.ts";
 import { renderPage } from "../render-page.tsx";
 import { RepositoryList } from "../repository-list.tsx";
 
@@ -92,7 +93,7 @@ profile.get("/:name", async (c) => {
   const requested = c.req.query("tab") ?? "";
   const tab = isUser && Object.hasOwn(PARTS, requested) ? requested : "repositories";
   const list = readListPage(c, PAGE_SIZE);
-  const text = (c.req.query("q") ?? "").trim().slice(0, 255);
+  const text = readSearchText(c);
   const { body, total } = await (PARTS[tab]?.show ?? showRepositories)(page, text, list);
   const title = account.fullName === "" ? account.name : `${account.fullName} (${account.name})`;
   return renderPage(

@@ -13,12 +13,11 @@ import type { WebEnv } from "../../env.ts";
 import { AccountList } from "../account-list.tsx";
 import { openPublicPage, type Page } from "../open-page.ts";
 import { Pager, readListPage } from "../pager.tsx";
+import { readSearchText } from "../read-search-text.ts";
 import { renderPage } from "../render-page.tsx";
 import { RepositoryList } from "../repository-list.tsx";
 
 const PAGE_SIZE = 20;
-/** Characters of a search that are read. */
-const TEXT_CHARS_MAX = 255;
 
 /** The pages that lead from nowhere to repositories, users and organizations. */
 export const explore = new Hono<WebEnv>();
@@ -145,7 +144,7 @@ async function openSearch(c: Context<WebEnv>): Promise<{ page: Page; text: strin
   const page = await openPublicPage(c, "by-setting");
   const { base } = c.var;
   await countAnonymousAction({ var: { base, ctx: page.ctx } }, "ANONYMOUS_SEARCHES");
-  return { page, text: (c.req.query("q") ?? "").trim().slice(0, TEXT_CHARS_MAX) };
+  return { page, text: readSearchText(c) };
 }
 
 const PARTS = { repos: "Repositories", users: "Users", organizations: "Organizations" } as const;
