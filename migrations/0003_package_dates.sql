@@ -31,12 +31,13 @@ CREATE TRIGGER `packages_insert` AFTER INSERT ON `packages` BEGIN
 	WHERE `id` = new.`id`;
 END;
 --> statement-breakpoint
--- The statements of one batch follow one another within a few milliseconds, and are one change. Dates of HTTP have no
--- fractions of a second: a change in the same second as another one has the next second.
+-- The date of a change is the second after it: clients may send the time of their own download, which may have come before
+-- the change in the same second. The statements of one batch follow one another within a few milliseconds, and are one
+-- change; another change has another date.
 CREATE TRIGGER `packages_counted` AFTER UPDATE OF `revision` ON `packages` BEGIN
 	UPDATE `packages`
 	SET
-		`dated_at` = max(unixepoch() * 1000, old.`dated_at` + 1000 * (CAST(unixepoch('subsec') * 1000 AS INTEGER) - old.`counted_at` NOT BETWEEN 0 AND 4)),
+		`dated_at` = max(unixepoch() * 1000 + 1000, old.`dated_at` + 1000 * (CAST(unixepoch('subsec') * 1000 AS INTEGER) - old.`counted_at` NOT BETWEEN 0 AND 4)),
 		`counted_at` = CAST(unixepoch('subsec') * 1000 AS INTEGER)
 	WHERE `id` = new.`id`;
 END;
@@ -44,10 +45,10 @@ END;
 CREATE TRIGGER `package_registries_counted` AFTER UPDATE OF `revision` ON `package_registries` BEGIN
 	UPDATE `package_registries`
 	SET
-		`dated_at` = max(unixepoch() * 1000, old.`dated_at` + 1000 * (CAST(unixepoch('subsec') * 1000 AS INTEGER) - old.`counted_at` NOT BETWEEN 0 AND 4)),
+		`dated_at` = max(unixepoch() * 1000 + 1000, old.`dated_at` + 1000 * (CAST(unixepoch('subsec') * 1000 AS INTEGER) - old.`counted_at` NOT BETWEEN 0 AND 4)),
 		`public_dated_at` = CASE
 			WHEN new.`public_revision` = old.`public_revision` THEN old.`public_dated_at`
-			ELSE max(unixepoch() * 1000, old.`public_dated_at` + 1000 * (CAST(unixepoch('subsec') * 1000 AS INTEGER) - old.`counted_at` NOT BETWEEN 0 AND 4))
+			ELSE max(unixepoch() * 1000 + 1000, old.`public_dated_at` + 1000 * (CAST(unixepoch('subsec') * 1000 AS INTEGER) - old.`counted_at` NOT BETWEEN 0 AND 4))
 		END,
 		`counted_at` = CAST(unixepoch('subsec') * 1000 AS INTEGER)
 	WHERE `owner_id` = new.`owner_id` AND `type` = new.`type`;

@@ -126,10 +126,13 @@ describe.each(Object.entries(CHANGED_BY_VERSION))("indexes of %s", (format, titl
     for (const version of ["1.0.1", "1.0.2"]) {
       const known: (string | null)[] = [];
       for (const each of indexes) known.push(await dateOf(each));
+      const downloadedAt = new Date().toUTCString();
       await publish(version);
       for (const [at, each] of indexes.entries()) {
-        const { status } = await read(each, since(known[at] ?? ""));
-        expect([each.title, version, status]).toEqual([each.title, version, 200]);
+        for (const date of [known[at] ?? "", downloadedAt]) {
+          const { status } = await read(each, since(date));
+          expect([each.title, version, date, status]).toEqual([each.title, version, date, 200]);
+        }
         const current = await read(each, since((await dateOf(each)) ?? ""));
         expect([each.title, version, current.status]).toEqual([each.title, version, 304]);
       }

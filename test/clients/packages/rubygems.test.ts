@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 
 import { beforeAll, describe, expect, it } from "vitest";
 
@@ -152,6 +153,9 @@ describe.skipIf(!hasProgram("gem") || !hasProgram("bundle"))("gem and Bundler", 
     for (const version of ["1.0", "1.1"]) {
       expect(await home.push(await home.build("polled", version))).toMatchObject({ code: 0 });
       expect(await list()).toContain(`${index} 200`);
+      // What was downloaded in the second of a change may be from before it.
+      await setTimeout(1000);
+      await list();
       expect(await list()).toContain(`${index} 304`);
     }
   });
