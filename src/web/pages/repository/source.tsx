@@ -9,6 +9,7 @@ import {
   type SourceView,
 } from "../../../domain/code/contents/read-source-view.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
+import type { Revision } from "../../../domain/code/git/find-revision.ts";
 import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -16,7 +17,7 @@ import type { MarkupOptions } from "../../../render/markup-options.ts";
 import type { ContentItem } from "../../../shapes/contents/contents.ts";
 import { encodePath, htmlUrlOf } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, sourcePath } from "../addresses.ts";
+import { commitPath, type NamedRevision, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
@@ -90,11 +91,11 @@ async function showSource(
       tab: "code",
       title: isRoot ? titleOf(page) : pathTitleOf(page, found),
       hasUserText: true,
-      scripts: ["/-/pages/code.js"],
+      scripts: ["code.ts"],
     },
     <>
       {kind === undefined ? <Summary page={page} refs={refs} commits={commits} /> : undefined}
-      <div class="code-bar">
+      <div class="code-bar" data-permalink={sourcePath(repo, "src", toCommit(revision), path)}>
         <RefChooser page={page} revision={revision} refs={refs} view="src" path={path} />
         <Breadcrumbs page={page} found={found} />
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
@@ -107,6 +108,12 @@ async function showSource(
     </>,
   );
 }
+
+/** The commit of a revision, whose addresses show the same for good. */
+const toCommit = ({ commitOid }: Pick<Revision, "commitOid">): NamedRevision => ({
+  kind: "commit",
+  name: commitOid,
+});
 
 const titleOf = ({ repo: { row, owner } }: EnteredRepository): string =>
   `${owner.name}/${row.name}${row.description === "" ? "" : `: ${row.description}`}`;
@@ -317,7 +324,7 @@ function File({ page, found, file, rendered, isSource }: FileProps) {
   ];
   const links = [
     ["Raw", sourcePath(repo, file.isLfs ? "media" : "raw", revision, path)],
-    ["Permalink", sourcePath(repo, "src", { kind: "commit", name: revision.commitOid }, path)],
+    ["Permalink", sourcePath(repo, "src", toCommit(revision), path)],
   ] as const;
   return (
     <div class="box">
