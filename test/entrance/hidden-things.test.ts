@@ -107,6 +107,7 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["HEAD", "", { headers: { Accept: "text/html" } }],
   ["GET", "?go-get=1"],
   ["GET", "/src/branch/main/a", { headers: { Accept: "text/html" } }],
+  ["GET", "/blame/branch/main/a", { headers: { Accept: "text/html" } }],
   ["GET", "/commits/branch/main", { headers: { Accept: "text/html" } }],
   ["GET", `/commit/${OID.slice(0, 40)}`, { headers: { Accept: "text/html" } }],
   ["GET", `/commit/${OID.slice(0, 40)}.diff`],

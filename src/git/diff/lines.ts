@@ -29,6 +29,9 @@ const STEPS_PER_BYTE = 0.5;
 const STEPS_PER_COMPARED_LINE = 50;
 const STEPS_PER_COMPARED_BYTE = 2;
 
+/** Steps to take a line over from another text. */
+const STEPS_PER_COPIED_LINE = 0.5;
+
 /** How many lines are read between two checks of the budget. */
 const CHECKED_LINES = 10_000;
 
@@ -55,6 +58,18 @@ export function* splitInTurns(
 /** The bytes of one line, with its line feed. */
 export function lineBytes(lines: Lines, line: number): Uint8Array {
   return lines.bytes.subarray(lines.starts[line], lines.starts[line + 1]);
+}
+
+/** The first line that starts at an offset or after it; the number of lines if none does. */
+export function findLine({ count, starts }: Lines, offset: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((starts[middle] as number) < offset) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** Numbers lines across several texts, such as the three texts of a merge. */
@@ -86,15 +101,64 @@ export class LineInterner {
 
   /** Its steps count in the budget at each yield. */
   *split(bytes: Uint8Array): Steps<Lines> {
+    const { starts, numbers } = yield* this.splitRange(bytes, 0, bytes.length);
+    starts.push(bytes.length);
+    return {
+      bytes,
+      count: numbers.length,
+      starts: new Uint32Array(starts),
+      numbers: new Int32Array(numbers),
+    };
+  }
+
+  /**
+   * `split` of a text that begins and ends like another one, whose numbers it takes there.
+   *
+   * @param like Split by this interner.
+   * @param headBytes How many bytes at the start of both texts are the same, and `tailBytes` at the
+   * end.
+   */
+  *splitAlike(bytes: Uint8Array, like: Lines, headBytes: number, tailBytes: number): Steps<Lines> {
+    // Without the line in which the texts begin to differ, or which may go on in the other one.
+    const headCount = Math.max(0, findLine(like, headBytes + 1) - 1);
+    const headEnd = like.starts[headCount] as number;
+    const tailMax = Math.min(tailBytes, Math.min(bytes.length, like.bytes.length) - headEnd);
+    // The line feed before it is a part of what is the same.
+    const tailFirst = findLine(like, like.bytes.length - tailMax + 1);
+    const tailStart = like.starts[tailFirst] as number;
+    const shift = bytes.length - like.bytes.length;
+    const middle = yield* this.splitRange(bytes, headEnd, tailStart + shift);
+    const tailLine = headCount + middle.numbers.length;
+    const count = tailLine + like.count - tailFirst;
+    const starts = new Uint32Array(count + 1);
+    const numbers = new Int32Array(count);
+    starts.set(like.starts.subarray(0, headCount));
+    numbers.set(like.numbers.subarray(0, headCount));
+    starts.set(middle.starts, headCount);
+    numbers.set(middle.numbers, headCount);
+    for (let at = tailLine; at <= count; at++) {
+      starts[at] = (like.starts[at - tailLine + tailFirst] as number) + shift;
+    }
+    numbers.set(like.numbers.subarray(tailFirst), tailLine);
+    this.budget.consume(STEPS_PER_COPIED_LINE * count);
+    return { bytes, count, starts, numbers };
+  }
+
+  /** Splits a range of a text that begins and ends with whole lines. */
+  private *splitRange(
+    bytes: Uint8Array,
+    from: number,
+    to: number,
+  ): Steps<{ starts: number[]; numbers: number[] }> {
     const starts: number[] = [];
     const numbers: number[] = [];
     const isPlain = this.whitespace === "show-all";
     const stepsPerLine = isPlain ? STEPS_PER_LINE : STEPS_PER_COMPARED_LINE;
     const stepsPerByte = isPlain ? STEPS_PER_BYTE : STEPS_PER_COMPARED_BYTE;
     let steps = 0;
-    for (let start = 0; start < bytes.length;) {
+    for (let start = from; start < to;) {
       const feed = bytes.indexOf(0x0a, start);
-      const end = feed < 0 ? bytes.length : feed + 1;
+      const end = feed < 0 ? to : feed + 1;
       starts.push(start);
       numbers.push(this.numberLine(bytes, start, end));
       steps += stepsPerLine + stepsPerByte * (end - start);
@@ -109,13 +173,7 @@ export class LineInterner {
       yield 0;
     }
     this.budget.consume(steps);
-    starts.push(bytes.length);
-    return {
-      bytes,
-      count: numbers.length,
-      starts: new Uint32Array(starts),
-      numbers: new Int32Array(numbers),
-    };
+    return { starts, numbers };
   }
 
   private numberLine(text: Uint8Array, start: number, end: number): number {

@@ -1,4 +1,5 @@
 import { type Budget, UNLIMITED, withoutLimit } from "../budget.ts";
+import type { ByteText } from "../byte-text.ts";
 import type { ObjectReader } from "../store.ts";
 import {
   DEFAULT_RENAME_OPTIONS,
@@ -7,7 +8,7 @@ import {
   type RenameSource,
 } from "./rename-matcher.ts";
 import { SCORE_MAX } from "./similarity.ts";
-import type { PathChange } from "./tree-diff.ts";
+import type { PathChange, PathEntry } from "./tree-diff.ts";
 
 /**
  * Turns pairs of deleted and added files into renames, as `git diff -M` does: first files with the
@@ -24,14 +25,37 @@ export async function findRenames(
   options: RenameOptions = DEFAULT_RENAME_OPTIONS,
 ): Promise<PathChange[]> {
   const matcher = makeMatcher(objects, changes, options, false, budget.half());
-  if (matcher.sources.length > 0 && matcher.targets.length > 0) {
-    matcher.pairExact();
-    matcher.dropUsedSources();
-    await matcher.pairByName();
-    matcher.dropUsedSources();
-    await matcher.pairMostAlike();
-  }
+  await pairRenames(matcher);
   return collect(changes, matcher);
+}
+
+/**
+ * Finds the deleted file that one added file was renamed from, as `git blame` and `git log --follow`
+ * do: other added files do not compete for it.
+ *
+ * @param budget Once it is exhausted, files that were not compared count as not similar.
+ */
+export async function findRenameSource(
+  objects: ObjectReader,
+  changes: readonly PathChange[],
+  newPath: ByteText,
+  budget: Budget = UNLIMITED,
+): Promise<PathEntry | undefined> {
+  const relevant = changes.filter(
+    (change) => change.kind !== "added" || change.new.path === newPath,
+  );
+  const matcher = makeMatcher(objects, relevant, DEFAULT_RENAME_OPTIONS, false, budget);
+  await pairRenames(matcher);
+  return matcher.targets[0]?.source?.entry;
+}
+
+async function pairRenames(matcher: RenameMatcher): Promise<void> {
+  if (matcher.sources.length === 0 || matcher.targets.length === 0) return;
+  matcher.pairExact();
+  matcher.dropUsedSources();
+  await matcher.pairByName();
+  matcher.dropUsedSources();
+  await matcher.pairMostAlike();
 }
 
 /**

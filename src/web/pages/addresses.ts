@@ -16,7 +16,7 @@ export const accountPath = ({ name }: { readonly name: string }): string => `/${
 export const repositoryPath = ({ owner, row }: Names): string => `/${owner.name}/${row.name}`;
 
 /** The pages about a path of a revision. */
-export type SourceRoute = "src" | "raw" | "media" | "commits";
+export type SourceRoute = "src" | "raw" | "media" | "blame" | "commits";
 
 /**
  * The path of a page about a path of a revision: `/alice/project/src/branch/main/docs`.

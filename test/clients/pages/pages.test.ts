@@ -24,6 +24,7 @@ const PUBLIC = [
   "/root/shown",
   "/root/shown/src/branch/main/README.md",
   "/root/shown/src/branch/main/src/a.ts",
+  "/root/shown/blame/branch/main/src/a.ts",
   "/root/shown/commits/branch/main",
   "/root/shown/branches",
   "/root/shown/tags",

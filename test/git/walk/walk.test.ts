@@ -15,6 +15,7 @@ import {
 } from "../../../src/git/walk/merge-bases.ts";
 import { PathFinder } from "../../../src/git/walk/path-finder.ts";
 import { logPath, PathTrail } from "../../../src/git/walk/path-history.ts";
+import { CountingBudget } from "../support/counting-budget.ts";
 import { git, makeFixture } from "../support/git.ts";
 import { makePack } from "../support/packs.ts";
 import { makeRandom } from "../support/random.ts";
@@ -38,31 +39,6 @@ const histories = await Promise.all([
   openRepository(makeFixture("history")),
   ...[1, 2, 3].map((seed) => openRepository(makeFixture("random-history", String(seed), "300"))),
 ]);
-
-/** A budget that ends without a pause. */
-class CountingBudget implements Budget {
-  private left: number;
-
-  constructor(stepsMax: number) {
-    this.left = stepsMax;
-  }
-
-  get isExhausted(): boolean {
-    return this.left <= 0;
-  }
-
-  consume(steps: number): void {
-    this.left -= steps;
-  }
-
-  pause(): undefined {
-    return undefined;
-  }
-
-  half(): Budget {
-    return new CountingBudget(this.left / 2);
-  }
-}
 
 const oidsOf = (graph: CommitGraph, nodes: Iterable<Node>): string[] =>
   Array.from(nodes, (node) => graph.oid(node));

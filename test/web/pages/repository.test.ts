@@ -153,6 +153,7 @@ describe("names and texts of users", () => {
       "",
       `/src/branch/main/${file}`,
       `/src/branch/main/a.svg`,
+      `/blame/branch/main/${file}`,
       `/src/branch/${branch.split("/").map(encodeURIComponent).join("/")}`,
       "/commits/branch/main",
       `/commits/branch/main/${file}`,

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
@@ -11,6 +12,7 @@ import { source } from "./source.tsx";
 /** The pages of a repository. */
 export const repositoryPages: readonly Hono<WebEnv>[] = [
   source,
+  blame,
   commits,
   commit,
   branches,

@@ -21,11 +21,12 @@ import { commitPath, type NamedRevision, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
+import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { EmptyRepository } from "./empty-repository.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
-import { grammarsOf } from "./languages.ts";
+import { countLines, highlightText, Lines, toLines } from "./lines.tsx";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
 import { CloneBox, Summary } from "./summary.tsx";
 
@@ -97,7 +98,7 @@ async function showSource(
       {kind === undefined ? <Summary page={page} refs={refs} commits={commits} /> : undefined}
       <div class="code-bar" data-permalink={sourcePath(repo, "src", toCommit(revision), path)}>
         <RefChooser page={page} revision={revision} refs={refs} view="src" path={path} />
-        <Breadcrumbs page={page} found={found} />
+        <Breadcrumbs page={page} revision={revision} path={path} />
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
       </div>
       {found.file ? (
@@ -146,10 +147,10 @@ async function renderText(
   const shown = file ?? readme;
   if (shown?.text === undefined || shown.kind === "symlink") return undefined;
   const { findRenderer } = await import("../../../render/renderers.ts");
-  const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
-  const steps = ctx.git.openBudget(RENDER_STEPS_MAX);
   if (findRenderer(shown.path) && !(file && isSource)) {
     const { renderMarkup } = await import("../../../render/markup.ts");
+    const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
+    const steps = ctx.git.openBudget(RENDER_STEPS_MAX);
     const html = htmlUrlOf(repo, ctx);
     const ref = `${revision.kind}/${encodePath(revision.name)}`;
     const folder = shown.path.slice(0, Math.max(0, shown.path.lastIndexOf("/")));
@@ -162,37 +163,8 @@ async function renderText(
     };
     return { html: await renderMarkup(shown.text, options, steps), isDocument: true };
   }
-  const { highlightLines } = await import("../../../render/highlight-lines.ts");
-  const grammars = await grammarsOf(shown.name);
-  const lines = await highlightLines(shown.text, grammars, steps);
+  const lines = await highlightText(ctx, shown.name, shown.text);
   return { html: toLines(lines), isDocument: false };
-}
-
-/** Lines of code, each with an address of its own. */
-const toLines = (lines: readonly string[]): string =>
-  lines
-    .map((html, at) => `<span id="L${at + 1}"><a href="#L${at + 1}">${at + 1}</a>${html}\n</span>`)
-    .join("");
-
-function Breadcrumbs({ page: { repo }, found }: { page: EnteredRepository; found: SourceView }) {
-  const { path, revision } = found;
-  if (path === "") return <></>;
-  const names = path.split("/");
-  return (
-    <nav class="crumbs" aria-label="Path">
-      <a href={sourcePath(repo, "src", revision)}>{repo.row.name}</a>
-      {names.map((name, at) => (
-        <>
-          /
-          {at === names.length - 1 ? (
-            <strong>{name}</strong>
-          ) : (
-            <a href={sourcePath(repo, "src", revision, names.slice(0, at + 1).join("/"))}>{name}</a>
-          )}
-        </>
-      ))}
-    </nav>
-  );
 }
 
 interface DirectoryProps {
@@ -311,6 +283,10 @@ const KIND_NAMES = {
   submodule: "Submodule",
 } as const;
 
+/** Whether the lines of a file are those of its blob. */
+const isBlamed = ({ kind, isLfs }: ShownFile): boolean =>
+  !isLfs && (kind === "file" || kind === "executable");
+
 function File({ page, found, file, rendered, isSource }: FileProps) {
   const { repo } = page;
   const { revision, path } = found;
@@ -322,7 +298,9 @@ function File({ page, found, file, rendered, isSource }: FileProps) {
     ...(KIND_NAMES[file.kind] ? [KIND_NAMES[file.kind]] : []),
     ...(file.isLfs ? ["Stored with Git LFS"] : []),
   ];
+  const hasBlame = file.text !== undefined && isBlamed(file);
   const links = [
+    ...(hasBlame ? [["Blame", sourcePath(repo, "blame", revision, path)] as const] : []),
     ["Raw", sourcePath(repo, file.isLfs ? "media" : "raw", revision, path)],
     ["Permalink", sourcePath(repo, "src", toCommit(revision), path)],
   ] as const;
@@ -342,17 +320,6 @@ function File({ page, found, file, rendered, isSource }: FileProps) {
     </div>
   );
 }
-
-function Lines({ name, html }: { name: string; html: string }) {
-  return (
-    <div class="scroll" tabindex={0} role="region" aria-label={`Text of ${name}`}>
-      <pre class="code">{raw(html)}</pre>
-    </div>
-  );
-}
-
-const countLines = (text: string): number =>
-  text === "" ? 0 : text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
 
 function Content({
   page: { repo },
