@@ -63,7 +63,7 @@ export function* hunksInTurns(diff: LineDiff, context = CONTEXT_LINES): Steps<Hu
     let right = rightStart;
     for (const change of diff.changes.slice(at, stop)) {
       for (; right < change.rightStart; right++) {
-        lines.push(hunkLine("context", diff.right, right));
+        lines.push(contextLine(diff.right, right));
       }
       const leftEnd = change.leftStart + change.leftCount;
       for (let left = change.leftStart; left < leftEnd; left++) {
@@ -76,7 +76,7 @@ export function* hunksInTurns(diff: LineDiff, context = CONTEXT_LINES): Steps<Hu
         if (++made % TURN_LINES === 0) yield LINE_STEPS * TURN_LINES;
       }
     }
-    for (; right < rightLast + below; right++) lines.push(hunkLine("context", diff.right, right));
+    for (; right < rightLast + below; right++) lines.push(contextLine(diff.right, right));
 
     const leftCount = leftLast + below - leftStart;
     const rightCount = rightLast + below - rightStart;
@@ -103,6 +103,10 @@ function endOfHunk(changes: readonly Change[], first: number, context: number): 
   }
   return at;
 }
+
+/** An unchanged line, as it is on the right side. */
+export const contextLine = (right: Lines, line: number): HunkLine =>
+  hunkLine("context", right, line);
 
 function hunkLine(kind: HunkLine["kind"], lines: Lines, line: number): HunkLine {
   const bytes = lineBytes(lines, line);

@@ -22,6 +22,8 @@ export interface PageOptions {
   meta?: PageMeta | undefined;
   /** Atom feeds about what the page shows. */
   feeds?: readonly Feed[];
+  /** Whether a script of the page loads parts of it from this service. */
+  loadsParts?: boolean;
   /** Whether the page shows a text of a user, whose images may be of other hosts. */
   hasUserText?: boolean;
 }
@@ -64,12 +66,13 @@ export function renderPage(
 function setPageHeaders(
   c: Context<WebEnv>,
   isForAll: boolean,
-  { formTargets = [], hasUserText = false }: PageOptions,
+  { formTargets = [], hasUserText = false, loadsParts = false }: PageOptions,
 ): void {
   const policy = [
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
+    ...(loadsParts ? ["connect-src 'self'"] : []),
     hasUserText ? "img-src 'self' https:" : "img-src 'self'",
     "media-src 'self'",
     `form-action ${["'self'", ...formTargets].join(" ")}`,

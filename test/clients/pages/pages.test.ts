@@ -42,6 +42,8 @@ let service: Awaited<ReturnType<typeof startService>>;
 let browser: Browser;
 /** By a name: security keys do not belong to addresses. */
 let root: string;
+/** The page of a commit that changes a line of a long file and adds 60 others. */
+let change: string;
 
 beforeAll(async () => {
   if (browserPath === undefined) return;
@@ -62,6 +64,7 @@ beforeAll(async () => {
   const content = btoa(`/* a comment\n of two lines */\nconst text = "${"long ".repeat(60)}";\n`);
   await callAsRoot("POST", "/repos/root/shown/contents/src/a.ts", { content });
   await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
+  change = await makeChange();
   browser = await launch();
 });
 afterAll(async () => {
@@ -112,6 +115,25 @@ async function callAsRoot(method: string, path: string, json: object): Promise<u
   });
   expect(answer.status).toBe(201);
   return answer.json();
+}
+
+async function makeChange(): Promise<string> {
+  await callAsRoot("POST", "/user/repos", { name: "changed", auto_init: true });
+  const lines = Array.from({ length: 100 }, (_, at) => `line ${at + 1}\n`);
+  const commit = async (files: object[]) => {
+    const made = await callAsRoot("POST", "/repos/root/changed/contents", { files });
+    return made as { commit: { sha: string }; files: { sha: string }[] };
+  };
+  const path = "a.txt";
+  const before = await commit([{ operation: "create", path, content: btoa(lines.join("")) }]);
+  const content = btoa(lines.with(49, "line 50, changed\n").join(""));
+  const update = { operation: "update", path, content, sha: before.files[0]?.sha };
+  const others = Array.from({ length: 60 }, (_, at) => ({
+    operation: "create",
+    path: `dir/${String(at).padStart(2, "0")}.txt`,
+    content: btoa(`${at}\n`),
+  }));
+  return `/root/changed/commit/${(await commit([update, ...others])).commit.sha}`;
 }
 
 /** Registers by the pages and the mail, in a browser of its own. */
@@ -421,6 +443,40 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await context.close();
   });
 
+  it("show more of a diff in its place", async () => {
+    const context = await browser.newContext();
+    const { page, complaints } = await openTab(context);
+    await page.goto(root + change);
+    const shown = (line: number) => page.getByRole("cell", { name: `line ${line}`, exact: true });
+    expect(await shown(46).count()).toBe(0);
+    await page.getByRole("link", { name: "Show lines 27 to 46" }).click();
+    await shown(27).waitFor();
+    expect(await shown(26).count()).toBe(0);
+    await page.getByRole("link", { name: "Show lines 54 to 73" }).click();
+    await shown(73).waitFor();
+    await page.getByRole("link", { name: "Show lines 7 to 26" }).click();
+    await page.getByRole("link", { name: "Show lines 1 to 6" }).click();
+    await shown(1).waitFor();
+    expect(await shown(27).count()).toBe(1);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("1");
+
+    expect(await page.locator(".diff-file").count()).toBe(50);
+    await page.getByRole("link", { name: "Show more files" }).click();
+    await page.locator("section[aria-label='dir/59.txt']").waitFor();
+    expect(await page.locator(".diff-file").count()).toBe(61);
+    expect(page.url()).toBe(root + change);
+    await shoot(page, "diff");
+
+    // A file of another part is found by the address of its line.
+    const place = await page.locator("section[aria-label='dir/58.txt']").getAttribute("id");
+    await page.goto("about:blank");
+    await page.goto(`${root}${change}#${place}R1`);
+    await page.locator(`#${place}R1`).waitFor();
+    expect(page.url()).toContain("skip-to=dir%2F58.txt");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   it("write times and numbers as the browser of the reader does", async () => {
     const context = await browser.newContext({ locale: "de-DE", timezoneId: "Asia/Tokyo" });
     const { page } = await openTab(context);
@@ -449,7 +505,8 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
         await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${colorScheme}-${width}`);
         if (overflow > 0 || barriers.length > 0) faults[path] = { barriers, overflow };
       };
-      for (const path of PUBLIC) await look(path);
+      const diffs = [change, `${change}?style=split`];
+      for (const path of [...PUBLIC, ...diffs]) await look(path);
       await signIn(page, "root");
       for (const path of SETTINGS) await look(path);
 

@@ -1,6 +1,6 @@
 import { Hono } from "hono";
 
-import { type FileDiff, listFileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
+import { listFileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
 import { findOwnTrees } from "../../../domain/code/commits/own-trees.ts";
 import { readCommits } from "../../../domain/code/commits/read-commits.ts";
 import { findCommit } from "../../../domain/code/git/find-revision.ts";
@@ -13,14 +13,11 @@ import { gitTimeMs } from "../../../shapes/git/git-time.ts";
 import type { WebEnv } from "../../env.ts";
 import { commitPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
-import { Pager, readListPage } from "../pager.tsx";
 import { CommitAuthor, subjectOf } from "./commit-line.tsx";
-import { Diff, type PlacedDiff, placeDiffs } from "./diff.tsx";
+import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
+import { isFound, readDiffView } from "./diff-view.ts";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
-
-/** Files of a page of a diff. */
-const FILES_PER_PAGE = 50;
 
 const PARTS = { hasStat: false, hasFiles: false, hasVerification: true } as const;
 
@@ -45,35 +42,38 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}\\.(?:diff|patch)}", async
 commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
   const page = await enterRepositoryPage(c, READ_CODE);
   const { ctx, repo } = page;
-  const list = readListPage(c, FILES_PER_PAGE);
+  const view = readDiffView(c, ctx.actor.user);
   const read = await readSnapshot(ctx, repo, async (snapshot) => {
     const found = await findCommit(snapshot, c.req.param("id"));
     if (!found) return undefined;
     const trees = await findOwnTrees(snapshot.repository.graph, found.node);
-    const files = await listFileDiffs(
+    const diffs = await listFileDiffs(
       snapshot.repository,
       trees.oldTreeOid,
       trees.newTreeOid,
-      list,
+      view.query,
     );
+    if (diffs && !isFound(diffs, view)) return undefined;
     const [entry] = await readCommits(ctx, snapshot, [found.node], PARTS);
-    return entry && { entry, files };
+    return entry && { entry, diffs };
   });
   if (!read) throw notFound();
-  const { entry, files } = read;
-  const placed = await placeDiffs(files?.items ?? []);
+  const { entry, diffs } = read;
   const oid = entry.commitOid;
+  const [parent] = entry.parents;
+  const sides = {
+    old: parent && { repo, commitOid: parent.oid },
+    fresh: { repo, commitOid: oid },
+  };
+  const shown = await showDiffs(ctx, diffs?.items ?? [], view);
   return renderRepository(
     c,
     page,
-    { tab: "code", title: `${subjectOf(entry)} · ${oid.slice(0, 10)}` },
+    { tab: "code", title: `${subjectOf(entry)} · ${oid.slice(0, 10)}`, ...DIFF_PAGE },
     <>
       <CommitBox page={page} entry={entry} />
-      {files ? (
-        <>
-          <CommitDiff page={page} entry={entry} diffs={placed} total={files.total} />
-          <Pager url={c.req.url} page={list} total={files.total} />
-        </>
+      {diffs ? (
+        <Diff diffs={diffs} shown={shown} sides={sides} view={view} />
       ) : (
         <p class="notice">
           This commit changes too many files to be shown.{" "}
@@ -130,20 +130,4 @@ function CommitBox({
       </div>
     </section>
   );
-}
-
-interface CommitDiffProps {
-  page: EnteredRepository;
-  entry: CommitEntry;
-  diffs: readonly PlacedDiff[];
-  total: number;
-}
-
-function CommitDiff({ page: { repo }, entry, diffs, total }: CommitDiffProps) {
-  const [parent] = entry.parents;
-  const pathOf = ({ kind, path }: FileDiff): string => {
-    const oid = kind === "deleted" && parent ? parent.oid : entry.commitOid;
-    return sourcePath(repo, "src", { kind: "commit", name: oid }, path);
-  };
-  return <Diff diffs={diffs} total={total} pathOf={pathOf} />;
 }

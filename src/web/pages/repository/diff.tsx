@@ -1,137 +1,280 @@
 import { raw } from "hono/html";
 
-import type { FileDiff } from "../../../domain/code/commits/list-file-diffs.ts";
-import { decodeText } from "../../../git/byte-text.ts";
+import type { FileDiff, FileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
+import type { Ctx } from "../../../context.ts";
 import { formatMode } from "../../../git/diff/quote-path.ts";
-import type { Hunk } from "../../../git/diff/unified.ts";
 import { formatHex } from "../../../lib/hex.ts";
-import { escapeHtml } from "../../../render/html.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { sourcePath, type SourceRoute } from "../addresses.ts";
+import { formatRows } from "./diff-rows.ts";
+import { DiffTree, LineCounts } from "./diff-tree.tsx";
+import { DIFF_STYLES, type DiffView, WHITESPACE_LABELS } from "./diff-view.ts";
 
-/** A file of a diff with the name of its place in the page. */
-export interface PlacedDiff {
+/** How a page with a `Diff` is sent. */
+export const DIFF_PAGE = { scripts: ["diff.ts"], loadsParts: true } as const;
+
+/** The tree of more files than these is closed at first. */
+const OPEN_FILES_MAX = 200;
+
+/** Steps to compare words on a page: about 0.2 s of processor time. */
+const WORD_STEPS_MAX = 20_000_000;
+
+/** A commit whose files are one side of a diff. */
+interface Side {
+  readonly repo: RepositoryContext;
+  readonly commitOid: string;
+}
+
+/** The commits that a diff is between; the old one is undefined for the empty tree. */
+interface DiffSides {
+  readonly old: Side | undefined;
+  readonly fresh: Side;
+}
+
+/** A file of a diff as a page shows it. */
+interface ShownDiff {
   readonly file: FileDiff;
   /** `diff-` and the SHA-1 of the path, as links of Gitea have it. */
   readonly id: string;
+  /** The rows of its table. */
+  readonly html: string;
 }
 
-export const placeDiffs = (files: readonly FileDiff[]): Promise<PlacedDiff[]> =>
-  Promise.all(
-    files.map(async (file) => {
-      const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(file.path));
-      return { file, id: `diff-${formatHex(new Uint8Array(digest))}` };
-    }),
-  );
+/** Formats the lines of files for a `Diff`. */
+export async function showDiffs(
+  ctx: Ctx,
+  items: readonly FileDiff[],
+  view: DiffView,
+): Promise<ShownDiff[]> {
+  const budget = ctx.git.openBudget(WORD_STEPS_MAX);
+  const shown: ShownDiff[] = [];
+  for (const file of items) {
+    const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(file.path));
+    const id = `diff-${formatHex(new Uint8Array(digest))}`;
+    shown.push({ file, id, html: await formatRows(file, id, view, budget) });
+  }
+  return shown;
+}
 
 const KIND_NAMES = {
   added: "added",
   deleted: "deleted",
-  modified: "modified",
+  modified: undefined,
   renamed: "renamed",
   copied: "copied",
 } as const;
 
 interface DiffProps {
-  diffs: readonly PlacedDiff[];
-  total: number;
-  /** The path of a file's page, on the side that exists. */
-  pathOf: (file: FileDiff) => string;
+  diffs: FileDiffs;
+  /** The items of `diffs`. */
+  shown: readonly ShownDiff[];
+  sides: DiffSides;
+  view: DiffView;
 }
 
-/** How files differ: a list of the files, then each with its lines. */
-export function Diff({ diffs, total, pathOf }: DiffProps) {
-  const sum = (key: "added" | "removed") =>
-    diffs.reduce((count, { file }) => count + (file.stat?.[key] ?? 0), 0);
+/** How files differ: a tree of all files, and the lines of those that this page shows. */
+export function Diff({ diffs: { changes, start }, shown, sides, view }: DiffProps) {
+  const next = changes[start + shown.length];
+  const isOnly = view.query.only !== undefined;
+  const byPath = new Map(shown.map((each) => [each.file.path, each]));
   return (
-    <>
-      <details class="box" open={diffs.length <= 20}>
-        <summary class="box-head">
-          {`${total} changed file${total === 1 ? "" : "s"}, `}
-          <span class="added">{`+${sum("added")}`}</span>{" "}
-          <span class="removed">{`−${sum("removed")}`}</span>
-        </summary>
-        <ul class="changed">
-          {diffs.map(({ file, id }) => (
-            <li>
-              <a href={`#${id}`}>{file.path}</a> <span class="soft">{KIND_NAMES[file.kind]}</span>{" "}
-              <Counts file={file} />
-            </li>
-          ))}
-        </ul>
-      </details>
-      {diffs.map(({ file, id }) => (
-        <FileBox file={file} id={id} path={pathOf(file)} />
-      ))}
-    </>
+    <div class={`diff-page ${view.style}`}>
+      <DiffBar changes={changes} shown={shown} view={view} />
+      {changes.length > 1 ? (
+        <details class="box diff-tree" open={changes.length <= OPEN_FILES_MAX}>
+          <summary class="box-head">Files</summary>
+          <DiffTree changes={changes} shown={byPath} view={view} />
+        </details>
+      ) : undefined}
+      <div class="diff-files">
+        {shown.map((each) => (
+          <FileBox shown={each} sides={sides} view={view} />
+        ))}
+        {isOnly || next ? (
+          <p class="pager" id="diff-more">
+            <span class="soft">
+              {isOnly
+                ? `1 of ${changes.length} files`
+                : `Files ${start + 1} to ${start + shown.length} of ${changes.length}`}
+            </span>
+            {isOnly ? (
+              <a class="button" href={view.hrefWith({ files: undefined, expand: undefined })}>
+                Show all files
+              </a>
+            ) : next ? (
+              <a
+                class="button"
+                href={view.hrefWith({ "skip-to": next.path })}
+                data-part="diff-more"
+                rel="next"
+              >
+                Show more files
+              </a>
+            ) : undefined}
+          </p>
+        ) : undefined}
+      </div>
+    </div>
   );
 }
 
-const Counts = ({ file: { stat } }: { file: FileDiff }) =>
-  stat ? (
-    <>
-      <span class="added">{`+${stat.added}`}</span>{" "}
-      <span class="removed">{`−${stat.removed}`}</span>
-    </>
-  ) : (
-    <></>
+function DiffBar({
+  changes,
+  shown,
+  view,
+}: Pick<DiffProps, "shown" | "view"> & Pick<FileDiffs, "changes">) {
+  const { style, query, hrefWith } = view;
+  const isWhole = shown.length === changes.length;
+  const sum = (key: "added" | "removed") =>
+    shown.reduce((count, { file }) => count + (file.stat?.[key] ?? 0), 0);
+  return (
+    <div class="diff-bar">
+      <h2 class="grow">
+        {`${changes.length} changed file${changes.length === 1 ? "" : "s"} `}
+        {isWhole ? (
+          <LineCounts file={{ stat: { added: sum("added"), removed: sum("removed") } }} />
+        ) : undefined}
+      </h2>
+      <nav class="choice" aria-label="Layout of the diff">
+        {DIFF_STYLES.map((each) => (
+          <a href={hrefWith({ style: each })} aria-current={each === style ? "true" : undefined}>
+            {each === "split" ? "Split" : "Unified"}
+          </a>
+        ))}
+      </nav>
+      <details class="menu end">
+        <summary class="button">White space</summary>
+        <div class="menu-body">
+          <ul>
+            {Object.entries(WHITESPACE_LABELS).map(([value, label]) => (
+              <li>
+                <a
+                  href={hrefWith({ whitespace: value })}
+                  aria-current={value === query.whitespace ? "true" : undefined}
+                >
+                  {label}
+                </a>
+              </li>
+            ))}
+          </ul>
+        </div>
+      </details>
+    </div>
   );
+}
 
-function FileBox({ file, id, path }: { file: FileDiff; id: string; path: string }) {
-  const { oldPath, oldMode, newMode, hunks, isCut } = file;
+interface FileBoxProps {
+  shown: ShownDiff;
+  sides: DiffSides;
+  view: DiffView;
+}
+
+function FileBox({ shown, sides, view }: FileBoxProps) {
+  const { file, id } = shown;
+  const { path, oldPath, oldMode, newMode, kind } = file;
   const isModeChanged = oldMode !== undefined && newMode !== undefined && oldMode !== newMode;
   return (
-    <section class="box" id={id} aria-label={file.path}>
-      <h3 class="box-head">
-        <span class="grow">
-          {oldPath === undefined ? undefined : <span class="soft">{`${oldPath} → `}</span>}
-          <a href={path}>{file.path}</a>{" "}
+    <section class="box diff-file" id={id} aria-label={path} data-row>
+      <details open>
+        <summary class="box-head">
+          <span>
+            {oldPath === undefined ? undefined : <span class="soft">{`${oldPath} → `}</span>}
+            <strong>{path}</strong>
+          </span>
           {isModeChanged ? (
             <span class="soft">{`${formatMode(oldMode)} → ${formatMode(newMode)}`}</span>
           ) : undefined}
-        </span>
-        <span class="soft">{KIND_NAMES[file.kind]}</span>
-        <Counts file={file} />
-      </h3>
-      {file.stat === undefined ? (
-        <p class="inside soft">This file is not shown: it is no text, or it is too large.</p>
-      ) : hunks.length === 0 && !isCut ? (
-        <p class="inside soft">The content is the same.</p>
-      ) : (
-        <div class="scroll" tabindex={0} role="region" aria-label={`Changes of ${file.path}`}>
-          <table class="diff">
-            <tbody>{raw(hunks.map((hunk) => formatHunk(hunk, id)).join(""))}</tbody>
-          </table>
-        </div>
-      )}
-      {isCut ? (
-        <p class="inside soft">The rest of this file's changes is too long to be shown.</p>
-      ) : undefined}
+          {KIND_NAMES[kind] ? <span class="label">{KIND_NAMES[kind]}</span> : undefined}
+          <LineCounts file={file} />
+        </summary>
+        <FileBody shown={shown} sides={sides} view={view} />
+      </details>
+      <a class="subject diff-link" href={pathOf(file, sides, "src") ?? `#${id}`}>
+        View<span class="hidden">{` ${path}`}</span>
+      </a>
     </section>
   );
 }
 
-const NO_LINE_FEED = ' <span class="soft">(no line feed)</span>';
-
-const MARKS = { context: " ", added: "+", removed: "-" } as const;
-
-/** The rows of a hunk, each line with an address of its own: `#diff-…R12`. */
-function formatHunk(
-  { leftStart, leftCount, rightStart, rightCount, heading, lines }: Hunk,
-  id: string,
-) {
-  let [left, right] = [leftStart, rightStart];
-  const range = `@@ -${leftStart},${leftCount} +${rightStart},${rightCount} @@`;
-  let html = `<tr class="hunk"><td colspan="2"></td><td>${escapeHtml(`${range} ${decodeText(heading)}`)}</td></tr>`;
-  for (const { kind, text, isTerminated } of lines) {
-    const [isOld, isNew] = [kind !== "added", kind !== "removed"];
-    const oldCell = isOld ? numberCell(left, isNew ? undefined : `${id}L${left}`) : "<td></td>";
-    const newCell = isNew ? numberCell(right, `${id}R${right}`) : "<td></td>";
-    const content = escapeHtml(decodeText(text)) + (isTerminated ? "" : NO_LINE_FEED);
-    html += `<tr class="${kind}">${oldCell}${newCell}<td data-mark="${MARKS[kind]}">${content}</td></tr>`;
-    if (isOld) left++;
-    if (isNew) right++;
-  }
-  return html;
+/** The path of a page about a file on the side where it exists, or on the old side. */
+function pathOf(
+  { kind, path, oldPath }: FileDiff,
+  { old, fresh }: DiffSides,
+  view: SourceRoute,
+  isOld = kind === "deleted",
+): string | undefined {
+  if (isOld ? kind === "added" : kind === "deleted") return undefined;
+  const side = isOld ? old : fresh;
+  const revision = { kind: "commit", name: side?.commitOid ?? "" } as const;
+  return side && sourcePath(side.repo, view, revision, isOld ? (oldPath ?? path) : path);
 }
 
-const numberCell = (line: number, id: string | undefined): string =>
-  id === undefined ? `<td>${line}</td>` : `<td id="${id}"><a href="#${id}">${line}</a></td>`;
+function FileBody({ shown: { file, id, html }, sides, view }: FileBoxProps) {
+  const { path, stat, hunks, isCut, kind, oldMode, newMode } = file;
+  if (!stat) {
+    return IMAGE.test(path) ? (
+      <Images file={file} sides={sides} />
+    ) : (
+      <p class="inside soft">This file is not shown: it is no text, or it is too large.</p>
+    );
+  }
+  if (hunks.length === 0) {
+    const isSpace = view.query.whitespace !== "show-all" && kind === "modified";
+    return (
+      <p class="inside soft">
+        {isSpace && oldMode === newMode ? "Only white space differs." : "The content is the same."}
+      </p>
+    );
+  }
+  return (
+    <>
+      <table class="diff" aria-label={`Changes of ${path}`}>
+        {view.style === "split" ? (
+          <colgroup>
+            <col class="number" />
+            <col />
+            <col class="number" />
+            <col />
+          </colgroup>
+        ) : undefined}
+        <tbody>{raw(html)}</tbody>
+      </table>
+      {isCut ? (
+        <p class="inside">
+          {view.query.only === undefined ? (
+            <a
+              href={view.hrefWith({ files: path, "skip-to": undefined, expand: undefined }, id)}
+              data-part={id}
+            >
+              Show all changes of this file
+            </a>
+          ) : (
+            <span class="soft">The rest of this file's changes is too long to be shown.</span>
+          )}
+        </p>
+      ) : undefined}
+    </>
+  );
+}
+
+const IMAGE = /\.(?:avif|bmp|gif|ico|jpe?g|png|webp)$/i;
+
+/** A picture before and after a change. */
+function Images({ file, sides }: { file: FileDiff; sides: DiffSides }) {
+  const images = [
+    ["Before", pathOf(file, sides, "media", true)],
+    ["After", pathOf(file, sides, "media", false)],
+  ] as const;
+  return (
+    <div class="inside diff-images">
+      {images.map(([label, src]) =>
+        src === undefined ? undefined : (
+          <figure>
+            <figcaption class="soft">{label}</figcaption>
+            <img src={src} alt={`${file.path}, ${label.toLowerCase()} the change`} loading="lazy" />
+          </figure>
+        ),
+      )}
+    </div>
+  );
+}
