@@ -1,6 +1,11 @@
 import type { Ctx } from "../context.ts";
 import type { User } from "../db/schema/index.ts";
 import {
+  type AccountFacts,
+  selectAccountFacts,
+  toAccountFacts,
+} from "../domain/people/accounts/account-facts.ts";
+import {
   chooseAccountRow,
   hasName,
   selectAccountsOfName,
@@ -33,11 +38,45 @@ export async function enterAccount(
   incoming: IncomingRequest,
   target: AccountTarget,
 ): Promise<AccountContext> {
-  const { door, base, raw } = incoming;
   const { ctx, target: rows } = await authenticate(incoming, target, (caller) =>
-    selectAccountsOfName(base.db, caller, target.name),
+    selectAccountsOfName(incoming.base.db, caller, target.name),
   );
-  const row = chooseAccountRow(ctx.actor, target.name, rows ?? []);
+  return resolveAccount(incoming, ctx, target, rows ?? []);
+}
+
+/**
+ * Like `enterAccount`, for a page that shows how the account relates to its reader; in the same
+ * round trip.
+ */
+export async function enterAccountForReader(
+  incoming: IncomingRequest,
+  target: AccountTarget,
+): Promise<AccountContext & { facts: AccountFacts }> {
+  const { db } = incoming.base;
+  const {
+    ctx,
+    target: rows = [],
+    more = [[], []],
+  } = await authenticate(
+    incoming,
+    target,
+    (caller) => selectAccountsOfName(db, caller, target.name),
+    (caller) => selectAccountFacts(db, target.name, caller),
+  );
+  return {
+    ...resolveAccount(incoming, ctx, target, rows),
+    facts: toAccountFacts(ctx.actor, more),
+  };
+}
+
+/** Resolves the rows of a name to an account that the caller may see. */
+function resolveAccount(
+  { door, raw }: IncomingRequest,
+  ctx: Ctx,
+  target: AccountTarget,
+  rows: readonly AccountRow[],
+): AccountContext {
+  const row = chooseAccountRow(ctx.actor, target.name, rows);
   if (!row) throw door.refuseUnknown(ctx.actor);
   if (hasName(row, target.name)) return { ctx, ...row };
   throw new Moved(movedTo(ctx.rootUrl, target.pathAt(row.account), raw), 307);

@@ -181,6 +181,11 @@ describe("a repository that the caller may not see is the same as none", () => {
 /** Requests about an account. */
 const OF_ACCOUNT: readonly (readonly [method: string, path: string])[] = [
   ["GET", "/{name}"],
+  ["GET", "/{name}?tab=activity"],
+  ["POST", "/{name}"],
+  ["GET", "/org/{name}/members"],
+  ["GET", "/org/{name}/teams"],
+  ["GET", "/org/{name}/teams/owners"],
   ["GET", "/{name}.rss"],
   ["GET", "/{name}.atom"],
   ["HEAD", "/{name}.rss"],
