@@ -1,6 +1,11 @@
 import type { Ctx } from "../context.ts";
 import type { User } from "../db/schema/index.ts";
 import {
+  type PackageOwner,
+  selectPackageOwner,
+  toPackageOwner,
+} from "../domain/packages/package/find-package.ts";
+import {
   type AccountFacts,
   selectAccountFacts,
   toAccountFacts,
@@ -51,7 +56,7 @@ export async function enterAccount(
 export async function enterAccountForReader(
   incoming: IncomingRequest,
   target: AccountTarget,
-): Promise<AccountContext & { facts: AccountFacts }> {
+): Promise<AccountContext & { facts: AccountFacts; owner: PackageOwner }> {
   const { db } = incoming.base;
   const {
     ctx,
@@ -60,22 +65,20 @@ export async function enterAccountForReader(
   } = await authenticate(
     incoming,
     target,
-    (caller) => selectAccountsOfName(db, caller, target.name),
+    (caller) => selectPackageOwner(db, { caller, name: target.name.toLowerCase() }),
     (caller) => selectAccountFacts(db, target.name, caller),
   );
-  return {
-    ...resolveAccount(incoming, ctx, target, rows),
-    facts: toAccountFacts(ctx.actor, more),
-  };
+  const row = resolveAccount(incoming, ctx, target, rows);
+  return { ...row, facts: toAccountFacts(ctx.actor, more), owner: toPackageOwner(ctx.actor, row) };
 }
 
 /** Resolves the rows of a name to an account that the caller may see. */
-function resolveAccount(
+function resolveAccount<R extends AccountRow>(
   { door, raw }: IncomingRequest,
   ctx: Ctx,
   target: AccountTarget,
-  rows: readonly AccountRow[],
-): AccountContext {
+  rows: readonly R[],
+): R & { ctx: Ctx } {
   const row = chooseAccountRow(ctx.actor, target.name, rows);
   if (!row) throw door.refuseUnknown(ctx.actor);
   if (hasName(row, target.name)) return { ctx, ...row };

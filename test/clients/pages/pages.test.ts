@@ -40,6 +40,9 @@ const PUBLIC = [
   "/root?tab=overview",
   "/root?tab=organizations",
   "/woven",
+  "/root/-/packages",
+  "/root/-/packages/generic/tool/1.0",
+  "/root/shown/packages",
   "/root/shown",
   "/root/shown/src/branch/main/README.md",
   "/root/shown/src/branch/main/src/a.ts",
@@ -82,6 +85,12 @@ beforeAll(async () => {
   const content = btoa(`/* a comment\n of two lines */\nconst text = "${"long ".repeat(60)}";\n`);
   await callAsRoot("POST", "/repos/root/shown/contents/src/a.ts", { content });
   await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
+  const published = await fetch(`${service.url}/api/packages/root/generic/tool/1.0/tool.bin`, {
+    method: "PUT",
+    headers: { Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` },
+    body: "a tool",
+  });
+  expect(published.status).toBe(201);
   browser = await launch();
 });
 afterAll(async () => {

@@ -14,6 +14,7 @@ export async function makeSite() {
   const world = new World({ owner: user });
   const [repo, pull] = [await world.repo(), await world.pull()];
   const application = await makeApplication(user);
+  const pkg = await world.package();
   // Another user, since the tabs of this one begin with the repositories.
   const profiled = await make.user();
   const profile = await make.repo(profiled, { name: ".profile", visibility: "public" });
@@ -35,6 +36,7 @@ export async function makeSite() {
     user,
     profiled,
     org: await world.org(),
+    packagePath: `/${user.name}/-/packages/${pkg.type}/${pkg.name}`,
     browser: await Browser.signedIn(user),
     path: `/${user.name}/${repo.name}`,
     pullNumber: pull.number,
@@ -66,6 +68,11 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a user's organizations": ({ user }) => `/${user.name}?tab=organizations`,
   "the page of an organization": ({ org }) => `/${org.name}`,
   "the page of an organization's activity": ({ org }) => `/${org.name}?tab=activity`,
+  "the page of an owner's packages": ({ user }) => `/${user.name}/-/packages?q=a&type=generic`,
+  "the page of a package": ({ packagePath }) => packagePath,
+  "the page of a version": ({ packagePath }) => `${packagePath}/1.0`,
+  "the page of versions": ({ packagePath }) => `${packagePath}/versions`,
+  "the page of a repository's packages": ({ path }) => `${path}/packages`,
   "the page of members": ({ org }) => `/org/${org.name}/members`,
   "the page of teams": ({ org }) => `/org/${org.name}/teams`,
   "the page of a team": ({ org }) => `/org/${org.name}/teams/Owners`,

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 
 import type { User } from "../../../db/schema/index.ts";
+import type { PackageOwner } from "../../../domain/packages/package/find-package.ts";
 import type { AccountFacts } from "../../../domain/people/accounts/account-facts.ts";
 import { type Membership, toMembership } from "../../../domain/people/accounts/find-account.ts";
 import { enterAccountForReader } from "../../../entrance/enter-account.ts";
@@ -15,6 +16,8 @@ export interface AccountPage extends Page {
   /** The reader's roles in an organization. */
   readonly membership: Membership;
   readonly facts: AccountFacts;
+  /** The account as the owner of packages. */
+  readonly owner: PackageOwner;
 }
 
 /**
@@ -45,7 +48,7 @@ async function enter(
   pathAt: (renamed: User) => string,
 ): Promise<AccountPage> {
   const target = { name, scopes: [], anonymous: "by-setting", pathAt } as const;
-  const { ctx, facts, ...row } = await enterAccountForReader(readerRequest(c), target);
+  const { ctx, facts, owner, ...row } = await enterAccountForReader(readerRequest(c), target);
   const membership = toMembership(ctx.actor, row);
-  return { ...(await toPublicPage(c, ctx)), account: row.account, membership, facts };
+  return { ...(await toPublicPage(c, ctx)), account: row.account, membership, facts, owner };
 }

@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
 import { Avatar } from "../avatar.tsx";
-import { Form } from "../layout.tsx";
+import { Field, Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import type { AccountPage } from "./enter.ts";
 
@@ -155,8 +155,7 @@ function Block({
         </p>
         <Form action={path} formToken={formToken}>
           <input type="hidden" name="action" value="block" />
-          <label for="note">Note for yourself</label>
-          <input id="note" name="note" maxlength={250} />
+          <Field label="Note for yourself" name="note" isOptional maxlength={250} />
           <button type="submit" class="small danger">
             {`Block ${account.name}`}
           </button>
