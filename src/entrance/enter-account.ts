@@ -1,6 +1,16 @@
 import type { Ctx } from "../context.ts";
 import type { User } from "../db/schema/index.ts";
 import {
+  type PackageOwner,
+  selectPackageOwner,
+  toPackageOwner,
+} from "../domain/packages/package/find-package.ts";
+import {
+  type AccountFacts,
+  selectAccountFacts,
+  toAccountFacts,
+} from "../domain/people/accounts/account-facts.ts";
+import {
   chooseAccountRow,
   hasName,
   selectAccountsOfName,
@@ -33,11 +43,43 @@ export async function enterAccount(
   incoming: IncomingRequest,
   target: AccountTarget,
 ): Promise<AccountContext> {
-  const { door, base, raw } = incoming;
   const { ctx, target: rows } = await authenticate(incoming, target, (caller) =>
-    selectAccountsOfName(base.db, caller, target.name),
+    selectAccountsOfName(incoming.base.db, caller, target.name),
   );
-  const row = chooseAccountRow(ctx.actor, target.name, rows ?? []);
+  return resolveAccount(incoming, ctx, target, rows ?? []);
+}
+
+/**
+ * Like `enterAccount`, for a page that shows how the account relates to its reader; in the same
+ * round trip.
+ */
+export async function enterAccountForReader(
+  incoming: IncomingRequest,
+  target: AccountTarget,
+): Promise<AccountContext & { facts: AccountFacts; owner: PackageOwner }> {
+  const { db } = incoming.base;
+  const {
+    ctx,
+    target: rows = [],
+    more = [[], []],
+  } = await authenticate(
+    incoming,
+    target,
+    (caller) => selectPackageOwner(db, { caller, name: target.name.toLowerCase() }),
+    (caller) => selectAccountFacts(db, target.name, caller),
+  );
+  const row = resolveAccount(incoming, ctx, target, rows);
+  return { ...row, facts: toAccountFacts(ctx.actor, more), owner: toPackageOwner(ctx.actor, row) };
+}
+
+/** Resolves the rows of a name to an account that the caller may see. */
+function resolveAccount<R extends AccountRow>(
+  { door, raw }: IncomingRequest,
+  ctx: Ctx,
+  target: AccountTarget,
+  rows: readonly R[],
+): R & { ctx: Ctx } {
+  const row = chooseAccountRow(ctx.actor, target.name, rows);
   if (!row) throw door.refuseUnknown(ctx.actor);
   if (hasName(row, target.name)) return { ctx, ...row };
   throw new Moved(movedTo(ctx.rootUrl, target.pathAt(row.account), raw), 307);

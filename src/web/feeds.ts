@@ -8,22 +8,15 @@ import {
   listRepositoryActivities,
   listUserActivities,
 } from "../domain/exchange/activities/list-activities.ts";
-import {
-  type ActivityEntry,
-  activityId,
-  comparedRange,
-  findOperation,
-  type OpType,
-} from "../shapes/events/activity.ts";
+import { type ActivityEntry, activityId, findOperation } from "../shapes/events/activity.ts";
+import { activityUrlOf, describeActivity } from "./activity-words.ts";
 import { enterAccountPath } from "./enter-account-path.ts";
 import { enterRepositoryPath } from "./enter-repository-path.ts";
 import type { WebEnv } from "./env.ts";
 import { answerFeedDocument } from "./answer-feed-document.ts";
 import type { FeedItem } from "./feed-document.ts";
 import { renderFailure } from "./render-failure.ts";
-import { commentHtmlUrlOf } from "../shapes/issues/comment.ts";
-import { issueHtmlUrlOf } from "../shapes/issues/issue.ts";
-import { accountUrlOf, htmlUrlOf, releaseHtmlUrlOf } from "../shapes/urls.ts";
+import { accountUrlOf } from "../shapes/urls.ts";
 
 /** RSS and Atom feeds of the activities of an account or a repository. */
 export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });
@@ -84,74 +77,27 @@ function answerFeed(
 /** @param authority The host in the item's id, which is the same by whatever name a reader asks. */
 function toItem(entry: ActivityEntry, rootUrl: string, authority: string): FeedItem {
   const { event, actor, repo } = entry;
-  const { opType, update } = findOperation(entry);
+  const { words, isWhole } = describeActivity(entry);
   const repoName = `${repo.owner.name}/${repo.row.name}`;
-  const ref = update?.ref.replace(/^refs\/(?:heads|tags)\//, "") ?? entry.release?.tagName ?? "";
-  const object = entry.issue ? `${repoName}#${entry.issue.row.number}` : ref;
-  const isWhole = entry.issue !== undefined;
   return {
     // Stays the same after a rename.
     id: `tag:${authority},2025:activity:${activityId(entry)}`,
-    title: `${actor.name} ${DEEDS[opType](object)}${isWhole ? "" : ` ${repoName}`}`,
-    text: textOf(entry, update),
-    url: urlOf(entry, update, rootUrl),
+    title: `${actor.name} ${words}${isWhole ? "" : ` ${repoName}`}`,
+    text: textOf(entry),
+    url: activityUrlOf(entry, { rootUrl }),
     authorName: actor.fullName || actor.name,
     at: event.createdAt,
   };
 }
 
-type Update = ReturnType<typeof findOperation>["update"];
-
 /** Characters of a comment in a feed. */
 const TEXT_CHARS_MAX = 10_000;
 
 /** The messages of pushed commits, the text of a comment or release, or the title of an issue. */
-function textOf({ issue, comment, release }: ActivityEntry, update: Update): string {
+function textOf(entry: ActivityEntry): string {
+  const { issue, comment, release } = entry;
+  const { update } = findOperation(entry);
   if (release) return [release.title, release.body.slice(0, TEXT_CHARS_MAX)].join("\n").trim();
   if (issue) return comment?.row.body.slice(0, TEXT_CHARS_MAX) ?? issue.row.title;
   return (update?.commits ?? []).map(({ oid, message }) => `${oid}\n${message}`).join("\n");
 }
-
-function urlOf(
-  { repo, issue, comment, release }: ActivityEntry,
-  update: Update,
-  rootUrl: string,
-): string {
-  if (release) return releaseHtmlUrlOf(repo, release.tagName, { rootUrl });
-  if (comment) return commentHtmlUrlOf(comment.issue, comment.row.id, { rootUrl });
-  if (issue) return issueHtmlUrlOf(issue, { rootUrl });
-  const repoUrl = htmlUrlOf(repo, { rootUrl });
-  const compared = update && comparedRange(update, repo.row.defaultBranch);
-  return compared === undefined ? repoUrl : `${repoUrl}/compare/${compared}`;
-}
-
-/** @param object The ref of a push, or the issue. */
-const DEEDS: Readonly<Record<OpType, (object: string) => string>> = {
-  create_repo: () => "created repository",
-  rename_repo: () => "renamed repository",
-  star_repo: () => "starred",
-  watch_repo: () => "started watching",
-  commit_repo: (ref) => `pushed to ${ref} at`,
-  transfer_repo: () => "transferred repository",
-  push_tag: (ref) => `pushed tag ${ref} to`,
-  delete_tag: (ref) => `deleted tag ${ref} from`,
-  delete_branch: (ref) => `deleted branch ${ref} from`,
-  mirror_sync_push: (ref) => `synced commits to ${ref} from the mirrored repository at`,
-  mirror_sync_create: (ref) => `synced new reference ${ref} from the mirrored repository to`,
-  mirror_sync_delete: (ref) => `synced and deleted reference ${ref} at`,
-  create_issue: (issue) => `opened issue ${issue}`,
-  close_issue: (issue) => `closed issue ${issue}`,
-  reopen_issue: (issue) => `reopened issue ${issue}`,
-  comment_issue: (issue) => `commented on issue ${issue}`,
-  create_pull_request: (pull) => `created pull request ${pull}`,
-  close_pull_request: (pull) => `closed pull request ${pull}`,
-  reopen_pull_request: (pull) => `reopened pull request ${pull}`,
-  comment_pull: (pull) => `commented on pull request ${pull}`,
-  merge_pull_request: (pull) => `merged pull request ${pull}`,
-  auto_merge_pull_request: (pull) => `automatically merged pull request ${pull}`,
-  approve_pull_request: (pull) => `approved ${pull}`,
-  reject_pull_request: (pull) => `suggested changes for ${pull}`,
-  pull_review_dismissed: (pull) => `dismissed a review of ${pull}`,
-  pull_request_ready_for_review: (pull) => `marked ${pull} as ready for review`,
-  publish_release: (tag) => `published release ${tag} of`,
-};

@@ -119,6 +119,7 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", "/stars", { headers: { Accept: "text/html" } }],
   ["GET", "/watchers", { headers: { Accept: "text/html" } }],
   ["GET", "/forks", { headers: { Accept: "text/html" } }],
+  ["GET", "/packages", { headers: { Accept: "text/html" } }],
   ["POST", "/action/star", { headers: { Accept: "text/html" } }],
   ["GET", "/archive/main.zip"],
   ["HEAD", "/archive/main.tar.gz"],
@@ -182,6 +183,15 @@ describe("a repository that the caller may not see is the same as none", () => {
 /** Requests about an account. */
 const OF_ACCOUNT: readonly (readonly [method: string, path: string])[] = [
   ["GET", "/{name}"],
+  ["GET", "/{name}?tab=activity"],
+  ["POST", "/{name}"],
+  ["GET", "/{name}/-/packages"],
+  ["GET", "/{name}/-/packages/generic/a"],
+  ["GET", "/{name}/-/packages/generic/a/1.0.0"],
+  ["GET", "/{name}/-/packages/generic/a/1.0.0/files/1"],
+  ["GET", "/org/{name}/members"],
+  ["GET", "/org/{name}/teams"],
+  ["GET", "/org/{name}/teams/owners"],
   ["GET", "/{name}.rss"],
   ["GET", "/{name}.atom"],
   ["HEAD", "/{name}.rss"],

@@ -2,7 +2,7 @@ import { eq, inArray, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { packageFiles, packages, packageVersions } from "../../src/db/schema/index.ts";
-import { fileDateOf } from "../../src/registries/file-date.ts";
+import { fileDateOf } from "../../src/lib/file-date.ts";
 import type { Sending } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { freshName, make, type TestUser } from "../support/make.ts";

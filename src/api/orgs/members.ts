@@ -3,8 +3,9 @@ import { createRoute, z } from "@hono/zod-openapi";
 import type { Ctx } from "../../context.ts";
 import type { User as UserRow } from "../../db/schema/index.ts";
 import { findSeenAccount, type Membership } from "../../domain/people/accounts/find-account.ts";
-import { listAccountsIn, listAllAccountsIn } from "../../domain/people/accounts/list-accounts.ts";
+import { listAccountsIn } from "../../domain/people/accounts/list-accounts.ts";
 import { findMember, type Member } from "../../domain/people/orgs/find-member.ts";
+import { listMembers, seesAllMembers } from "../../domain/people/orgs/list-members.ts";
 import { removeMember, setMembershipVisibility } from "../../domain/people/orgs/team-members.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
 import { User, toUser } from "../../shapes/users/user.ts";
@@ -36,9 +37,7 @@ organizationMembers.openapi(
   async (c) => {
     const { ctx, org, membership, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = seesAllMembers(ctx, membership)
-      ? await listAllAccountsIn(ctx, { membersOf: org.id, isPublicOnly: false }, slice)
-      : await listAccountsIn(ctx, { membersOf: org.id, isPublicOnly: true }, slice);
+    const { items, total } = await listMembers(ctx, org, membership, slice);
     setPageHeaders(c, slice, total);
     return c.json(
       items.map((user) => toUser(user, viewer)),
@@ -196,10 +195,6 @@ organizationMembers.openapi(
     return c.body(null, 204);
   },
 );
-
-/** Whether the caller may see all members, not only public members. */
-const seesAllMembers = (ctx: Ctx, membership: Membership): boolean =>
-  membership.isMember && !ctx.actor.scopes.isPublicOnly;
 
 /**
  * Finds a member whose membership the caller may see.

@@ -1,6 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { listAccountsIn } from "../../domain/people/accounts/list-accounts.ts";
+import { listAccountsIn, listOrganizationsOf } from "../../domain/people/accounts/list-accounts.ts";
 import { renameAccount } from "../../domain/people/accounts/rename-account.ts";
 import {
   createOrganization,
@@ -309,12 +309,7 @@ organizations.openapi(
   async (c) => {
     const { ctx, account, viewer } = c.var;
     const slice = readPageOrAll(ctx.config, c.req.valid("query"));
-    // A private membership is visible to the member, fellow members and administrators.
-    const seesAll = ctx.actor.isSiteAdmin || viewer.userId === account.id;
-    const listed = seesAll
-      ? { organizationsOf: account.id, isPublicOnly: false }
-      : { knownOrganizationsOf: account.id, viewerId: viewer.userId };
-    const { items, total } = await listAccountsIn(ctx, listed, slice);
+    const { items, total } = await listOrganizationsOf(ctx, account, slice);
     setPageHeaders(c, slice, total);
     return c.json(
       items.map((org) => toOrganization(org, viewer)),

@@ -99,7 +99,7 @@ const wholeTeams = alias(teams, "whole_team");
 const isTeamNamed = (name: string | SQL): SQL => eq(teams.lowerName, lowered(name));
 
 /** Selects the id of the team of an organization that is named so. */
-export const idOfTeam = (orgId: number | SQL, name: string): SQL<number> => sql<number>`(
+export const idOfTeam = (orgId: number | SQL, name: string | SQL): SQL<number> => sql<number>`(
   select ${teams.id} from ${teams} where ${isTeamOf(orgId)} and ${isTeamNamed(name)}
 )`;
 

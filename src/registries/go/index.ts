@@ -12,7 +12,7 @@ import { answerIndex } from "../answer-index.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
 import { enterOwner, enterPackageFile, requirePackage } from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
-import { fileDateOf } from "../file-date.ts";
+import { fileDateOf } from "../../lib/file-date.ts";
 import { readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { inspectModule } from "./inspect-module.ts";

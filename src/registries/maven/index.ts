@@ -29,7 +29,7 @@ import {
 } from "../enter.ts";
 import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
-import { fileDateOf } from "../file-date.ts";
+import { fileDateOf } from "../../lib/file-date.ts";
 import { readBytes, readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { formatMetadata, formatSnapshotMetadata } from "./format-metadata.ts";

@@ -24,7 +24,7 @@ import {
 } from "../enter.ts";
 import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
-import { fileDateOf } from "../file-date.ts";
+import { fileDateOf } from "../../lib/file-date.ts";
 import { readBytes } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { checkUpload } from "./check-upload.ts";

@@ -21,7 +21,7 @@ import { sourceOfBlob } from "../archives/blob-source.ts";
 import { enterRegistry, type RegistryRequest } from "../enter-registry.ts";
 import { enterOwner, enterPackage, requirePackage, type OwnerRequest } from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
-import { fileDateOf } from "../file-date.ts";
+import { fileDateOf } from "../../lib/file-date.ts";
 import { readBytes, readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { formatInfo, formatInfoLine, formatNames, formatGemVersions } from "./compact-index.ts";

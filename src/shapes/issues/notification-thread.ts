@@ -4,7 +4,14 @@ import type { Issue as IssueRow, Notification, Release } from "../../db/schema/i
 import { formatTime } from "../../lib/time.ts";
 import { Int64, Time } from "../json.ts";
 import { Repository, toRepository, type RepositoryContext } from "../repos/repository.ts";
-import { apiRootOf, apiUrlOf, htmlUrlOf, releaseApiUrlOf, releaseHtmlUrlOf } from "../urls.ts";
+import {
+  apiRootOf,
+  apiUrlOf,
+  htmlUrlOf,
+  releaseApiUrlOf,
+  releaseHtmlUrlOf,
+  type Root,
+} from "../urls.ts";
 import type { Viewer } from "../viewer.ts";
 import { commentHtmlUrlOf } from "./comment.ts";
 import { issueApiUrlOf, issueHtmlUrlOf } from "./issue.ts";
@@ -70,9 +77,10 @@ export function toNotificationThread(
   };
 }
 
-function toSubject(
+/** Formats the subject of a notification; its `html_url` is a path with an empty `rootUrl`. */
+export function toSubject(
   { row, repo, issue, release, lastCommentId }: NotificationContext,
-  viewer: Viewer,
+  viewer: Root,
 ): NotificationThread["subject"] {
   const htmlUrl = htmlUrlOf(repo, viewer);
   const none = { latest_comment_url: "", latest_comment_html_url: "", state: "" as const };

@@ -3,7 +3,9 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import { notFound } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
+import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
+import { packagePages } from "./packages/index.tsx";
 import { renderFailure } from "../render-failure.ts";
 import { renderPageFailure } from "./render-page-failure.tsx";
 import { repositoryPages } from "./repository/index.ts";
@@ -13,7 +15,8 @@ import { repositoryPages } from "./repository/index.ts";
  * after all doors with paths of their own.
  */
 export const browse = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const part of [profile, ...repositoryPages]) browse.route("/", part);
+for (const part of [profile, organizationPages, packagePages, ...repositoryPages])
+  browse.route("/", part);
 
 browse.all("*", () => {
   throw notFound();

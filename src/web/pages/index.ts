@@ -6,7 +6,8 @@ import { changePassword } from "./change-password.tsx";
 import { explore } from "./explore/index.tsx";
 import { files } from "./files.ts";
 import { forgottenPassword } from "./forgotten-password.tsx";
-import { home } from "./home.tsx";
+import { home } from "./home/index.tsx";
+import { notificationPages } from "./notifications.tsx";
 import { registration } from "./registration.tsx";
 import { renderPageFailure } from "./render-page-failure.tsx";
 import { account } from "./settings/account.tsx";
@@ -23,6 +24,7 @@ export const pages = new Hono<WebEnv>({ router: new TrieRouter() });
 for (const part of [
   home,
   explore,
+  notificationPages,
   files,
   signIn,
   twoFactor,

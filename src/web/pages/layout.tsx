@@ -2,7 +2,10 @@ import type { PropsWithChildren } from "hono/jsx";
 
 import type { User } from "../../db/schema/index.ts";
 import { EDGEFORGE_VERSION } from "../../domain/version.ts";
+import { accountPath } from "./addresses.ts";
+import { Avatar } from "./avatar.tsx";
 import { FORM_TOKEN_FIELD } from "./form.ts";
+import { Icon } from "./icon.tsx";
 import { type PageFile, pageFilePath } from "./page-file.ts";
 
 /** The subject of a page. */
@@ -26,6 +29,7 @@ interface LayoutProps {
   /** The signed-in reader. */
   user: User | undefined;
   formToken: string;
+  unreadCount: number;
   /** The page's own scripts. */
   scripts: readonly PageFile[];
   /** Whether search engines may list the page. */
@@ -36,7 +40,7 @@ interface LayoutProps {
 
 /** The frame of every page. */
 export function Layout(props: PropsWithChildren<LayoutProps>) {
-  const { title, appName, user, formToken, scripts, isListed, meta, feeds, children } = props;
+  const { title, appName, user, scripts, isListed, meta, feeds, children } = props;
   return (
     <html lang="en">
       <head>
@@ -76,7 +80,7 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
                 data-key="/"
               />
             </form>
-            {user ? <AccountBar user={user} formToken={formToken} /> : <SignInLink />}
+            {user ? <ReaderBar {...props} user={user} /> : <SignInLink />}
           </div>
         </header>
         <main id="main" tabindex={-1}>
@@ -123,18 +127,64 @@ function SignInLink() {
   );
 }
 
-function AccountBar({ user, formToken }: { user: User; formToken: string }) {
+type ReaderBarProps = Pick<LayoutProps, "formToken" | "unreadCount"> & { user: User };
+
+/** Greater numbers are not shown. */
+const COUNT_MAX = 99;
+
+function ReaderBar({ user, formToken, unreadCount }: ReaderBarProps) {
+  const label = `${unreadCount} unread notification${unreadCount === 1 ? "" : "s"}`;
+  const path = accountPath(user);
   return (
     <nav class="account" aria-label="Account">
-      <a href="/user/settings">
-        <span class="hidden">Settings of </span>
-        {user.name}
+      <details class="menu end">
+        <summary aria-label="Create">
+          <Icon name="plus" />
+        </summary>
+        <ul class="menu-body">
+          <li>
+            <a href="/repo/create">New repository</a>
+          </li>
+          <li>
+            <a href="/org/create">New organization</a>
+          </li>
+        </ul>
+      </details>
+      <a class="bell" href="/notifications" aria-label={label} title={label}>
+        <Icon name="bell" />
+        {unreadCount === 0 ? undefined : (
+          <span class="bubble">{unreadCount > COUNT_MAX ? `${COUNT_MAX}+` : unreadCount}</span>
+        )}
       </a>
-      <Form action="/user/logout" formToken={formToken} class="inline">
-        <button type="submit" class="plain">
-          Sign out
-        </button>
-      </Form>
+      <details class="menu end">
+        <summary aria-label={`Menu of ${user.name}`}>
+          <Avatar account={user} size={24} />
+        </summary>
+        <ul class="menu-body">
+          <li class="soft">
+            Signed in as <strong>{user.name}</strong>
+          </li>
+          <li>
+            <a href={path}>Your page</a>
+          </li>
+          <li>
+            <a href={`${path}?tab=repositories`}>Your repositories</a>
+          </li>
+          <li>
+            <a href={`${path}?tab=stars`}>Your stars</a>
+          </li>
+          <li>
+            <a href="/user/settings">Settings</a>
+          </li>
+          <li>
+            <Form action="/user/logout" formToken={formToken}>
+              <button type="submit" class="plain">
+                Sign out
+              </button>
+            </Form>
+          </li>
+        </ul>
+      </details>
     </nav>
   );
 }

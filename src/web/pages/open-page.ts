@@ -2,6 +2,8 @@ import type { Context } from "hono";
 
 import type { Session, User } from "../../db/schema/index.ts";
 import type { Ctx } from "../../context.ts";
+import { countNotifications } from "../../domain/issues/notifications/list-notifications.ts";
+import { NOTIFICATION_SUBJECTS } from "../../domain/issues/notifications/notification-filter.ts";
 import { authenticate } from "../../entrance/authenticate.ts";
 import type { IncomingRequest, Requirements } from "../../entrance/door.ts";
 import { Failure } from "../../lib/failure.ts";
@@ -17,6 +19,8 @@ export interface Page {
   ctx: Ctx;
   /** The token that each form of the page holds. */
   formToken: string;
+  /** The reader's unread notifications, counted while the page reads what it is about. */
+  unreadCount: Promise<number>;
 }
 
 /** A page of somebody who is signed in. */
@@ -31,7 +35,7 @@ export interface OwnPage extends Page {
  */
 export async function openPage(c: Context<WebEnv>): Promise<Page> {
   const { ctx } = await authenticate(readerRequest(c), { scopes: [], anonymous: "always" });
-  return { ctx, formToken: await openFormToken(c) };
+  return { ctx, formToken: await openFormToken(c), unreadCount: countUnread(c, ctx) };
 }
 
 /** Authenticates the reader of a page without forms for anonymous readers. */
@@ -51,7 +55,22 @@ export async function openPublicPage(
 export const toPublicPage = async (c: Context<WebEnv>, ctx: Ctx): Promise<Page> => ({
   ctx,
   formToken: ctx.actor.user ? await openFormToken(c) : "",
+  unreadCount: countUnread(c, ctx),
 });
+
+/** Counts the reader's unread notifications. A form that is refused shows its page without them. */
+function countUnread(c: Context<WebEnv>, ctx: Ctx): Promise<number> {
+  const { user } = ctx.actor;
+  if (!user || c.req.method !== "GET") return Promise.resolve(0);
+  const counted = countNotifications(ctx, {
+    userId: user.id,
+    statuses: ["unread"],
+    subjects: NOTIFICATION_SUBJECTS,
+  });
+  // A page that is refused before it is rendered does not wait for it.
+  counted.catch(() => undefined);
+  return counted;
+}
 
 /**
  * The request of a page in the form that `src/entrance` takes.

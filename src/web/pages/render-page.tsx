@@ -29,12 +29,12 @@ export interface PageOptions {
 }
 
 /** Sends a page. */
-export function renderPage(
+export async function renderPage(
   c: Context<WebEnv>,
-  { ctx, formToken }: Page,
+  { ctx, formToken, unreadCount }: Page,
   options: PageOptions,
   body: Child,
-): Response | Promise<Response> {
+): Promise<Response> {
   const { title, status = 200, scripts = [], meta, feeds = [] } = options;
   const isListed = (options.isPublic ?? false) && status === 200;
   const isForAll = (options.isPublic ?? false) && ctx.actor.user === undefined;
@@ -47,6 +47,7 @@ export function renderPage(
         appName={ctx.config.appName}
         user={ctx.actor.user}
         formToken={formToken}
+        unreadCount={await unreadCount}
         scripts={scripts}
         isListed={isListed}
         meta={meta}

@@ -11,6 +11,15 @@ import { startService } from "../../scripts/support/service.ts";
 import { browserPath, findBarriers, findOverflow, launch, openTab } from "./browser.ts";
 
 const PASSWORD = "correct horse battery";
+/** Pages for people who are signed in. */
+const SIGNED_IN = [
+  "/",
+  "/notifications",
+  "/root?tab=activity",
+  "/org/woven/members",
+  "/org/woven/teams",
+  "/org/woven/teams/Owners",
+];
 const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
 const PUBLIC = [
   "/user/login",
@@ -21,6 +30,12 @@ const PUBLIC = [
   "/explore/repos",
   "/explore/users",
   "/root",
+  "/root?tab=overview",
+  "/root?tab=organizations",
+  "/woven",
+  "/root/-/packages",
+  "/root/-/packages/generic/tool/1.0",
+  "/root/shown/packages",
   "/root/shown",
   "/root/shown/src/branch/main/README.md",
   "/root/shown/src/branch/main/src/a.ts",
@@ -61,10 +76,18 @@ beforeAll(async () => {
   root = service.url.replace("127.0.0.1", "localhost");
   const description = "A repository with a page";
   await callAsRoot("POST", "/user/repos", { name: "shown", description, auto_init: true });
+  await callAsRoot("POST", "/user/repos", { name: ".profile", auto_init: true });
+  await callAsRoot("POST", "/orgs", { username: "woven" });
   const content = btoa(`/* a comment\n of two lines */\nconst text = "${"long ".repeat(60)}";\n`);
   await callAsRoot("POST", "/repos/root/shown/contents/src/a.ts", { content });
   await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
   change = await makeChange();
+  const published = await fetch(`${service.url}/api/packages/root/generic/tool/1.0/tool.bin`, {
+    method: "PUT",
+    headers: { Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` },
+    body: "a tool",
+  });
+  expect(published.status).toBe(201);
   browser = await launch();
 });
 afterAll(async () => {
@@ -101,6 +124,11 @@ async function signIn(page: Page, name: string, password = PASSWORD): Promise<vo
   await page.getByLabel("User name or e-mail address").fill(name);
   await page.getByLabel("Password", { exact: true }).fill(password);
   await page.getByRole("button", { name: "Sign in" }).click();
+}
+
+async function signOut(page: Page): Promise<void> {
+  await page.locator("summary", { has: page.locator(".avatar") }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
 }
 
 /** Calls the API as the first administrator. */
@@ -176,7 +204,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await shoot(page, "recovery-codes");
     await page.getByRole("link", { name: "I have stored them" }).click();
 
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await signIn(page, "alice");
     await page.getByRole("textbox", { name: "Code" }).fill("000000");
     await page.getByRole("button", { name: "Continue" }).click();
@@ -191,7 +219,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
   it("replace a forgotten password", async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await register(context, "bob");
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await page.getByRole("link", { name: "Forgotten password" }).click();
     await page.getByLabel("E-mail address").fill("bob@example.com");
     const before = mailCount();
@@ -234,7 +262,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     expect(await page.locator(".list .grow", { hasText: "ring" }).count()).toBe(1);
     await shoot(page, "security-with-key");
 
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await signIn(page, "carol");
     await shoot(page, "security-key");
     await page.getByRole("button", { name: "Use a security key" }).click();
@@ -243,7 +271,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     expect(await page.getByText(/last used .*\d\d.*\.$/).count()).toBeGreaterThan(0);
 
     // Another key does not sign in.
-    await page.getByRole("button", { name: "Sign out" }).click();
+    await signOut(page);
     await devtools.send("WebAuthn.removeVirtualAuthenticator", { authenticatorId });
     await devtools.send("WebAuthn.addVirtualAuthenticator", { options });
     await signIn(page, "carol");
@@ -508,7 +536,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
       const diffs = [change, `${change}?style=split`];
       for (const path of [...PUBLIC, ...diffs]) await look(path);
       await signIn(page, "root");
-      for (const path of SETTINGS) await look(path);
+      for (const path of [...SIGNED_IN, ...SETTINGS]) await look(path);
 
       expect(faults).toEqual({});
       expect(complaints).toEqual([]);

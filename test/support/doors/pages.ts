@@ -1,8 +1,10 @@
 import { Browser } from "../browser.ts";
 import { call, visit } from "../call.ts";
+import { makeFiles } from "../files.ts";
 import { pngOf } from "../images.ts";
 import { make } from "../make.ts";
 import { CALLBACK, makeApplication, makeTokens } from "../oauth.ts";
+import { storeRefs } from "../push.ts";
 import { World } from "../samples/world.ts";
 import { door } from "./door.ts";
 
@@ -12,6 +14,12 @@ export async function makeSite() {
   const world = new World({ owner: user });
   const [repo, pull] = [await world.repo(), await world.pull()];
   const application = await makeApplication(user);
+  const pkg = await world.package();
+  // Another user, since the tabs of this one begin with the repositories.
+  const profiled = await make.user();
+  const profile = await make.repo(profiled, { name: ".profile", visibility: "public" });
+  const { oid, pack } = makeFiles({ "README.md": "# Hello" });
+  await storeRefs(profile, [{ ref: "refs/heads/main", oid }], pack);
   const at = `/repos/${user.name}/${repo.name}`;
   const release = await call("POST", `${at}/releases`, {
     as: user,
@@ -26,6 +34,9 @@ export async function makeSite() {
   const { body } = await call("GET", "/user", { as: user });
   return {
     user,
+    profiled,
+    org: await world.org(),
+    packagePath: `/${user.name}/-/packages/${pkg.type}/${pkg.name}`,
     browser: await Browser.signedIn(user),
     path: `/${user.name}/${repo.name}`,
     pullNumber: pull.number,
@@ -50,6 +61,22 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of all organizations": () => "/explore/organizations",
   "the page of a user": ({ user }) => `/${user.name}`,
   "the page of a user's stars": ({ user }) => `/${user.name}?tab=stars`,
+  "the page of a user's profile": ({ profiled }) => `/${profiled.name}`,
+  "the page of a user's activity": ({ user }) => `/${user.name}?tab=activity`,
+  "the page of a user's watched repositories": ({ user }) => `/${user.name}?tab=watching`,
+  "the page of a user's followers": ({ user }) => `/${user.name}?tab=followers`,
+  "the page of a user's organizations": ({ user }) => `/${user.name}?tab=organizations`,
+  "the page of an organization": ({ org }) => `/${org.name}`,
+  "the page of an organization's activity": ({ org }) => `/${org.name}?tab=activity`,
+  "the page of an owner's packages": ({ user }) => `/${user.name}/-/packages?q=a&type=generic`,
+  "the page of a package": ({ packagePath }) => packagePath,
+  "the page of a version": ({ packagePath }) => `${packagePath}/1.0`,
+  "the page of versions": ({ packagePath }) => `${packagePath}/versions`,
+  "the page of a repository's packages": ({ path }) => `${path}/packages`,
+  "the page of members": ({ org }) => `/org/${org.name}/members`,
+  "the page of teams": ({ org }) => `/org/${org.name}/teams`,
+  "the page of a team": ({ org }) => `/org/${org.name}/teams/Owners`,
+  "the page of notifications": () => "/notifications",
   "the page of a repository": ({ path }) => path,
   "the page of a directory": ({ path }) => `${path}/src/branch/main`,
   "the page of a file's lines and their commits": ({ path }) => `${path}/blame/branch/main/file`,

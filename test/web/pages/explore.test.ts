@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 
-import { Browser } from "../../support/browser.ts";
 import { visit } from "../../support/call.ts";
 import { make } from "../../support/make.ts";
 
@@ -31,40 +30,5 @@ describe("explore", () => {
     expect(await read(`/explore/users?q=${user.name}`)).toContain(`href="/${user.name}"`);
     await read("/explore/organizations");
     await read(`/explore/users?q=${"x".repeat(2000)}`);
-  });
-});
-
-describe("the page of an account", () => {
-  it("shows who it is and what it has", async () => {
-    const user = await make.user({
-      fullName: "A <b>",
-      description: "About",
-      website: "https://site.example",
-      location: "Here",
-    });
-    const repo = await make.repo(user, { visibility: "public" });
-    const page = await read(`/${user.name}`);
-    for (const text of ["A &lt;b&gt;", "About", 'href="https://site.example"', "Here", repo.name]) {
-      expect(page).toContain(text);
-    }
-    for (const tab of ["stars", "followers", "following", "nothing"]) {
-      await read(`/${user.name}?tab=${tab}`);
-    }
-    expect(await read(`/${user.name}?q=nothing-like-it`)).not.toContain(`>${repo.name}<`);
-  });
-});
-
-describe("the first page", () => {
-  it("leads who is not signed in to repositories and to the sign-in", async () => {
-    const page = await read("/");
-    expect(page).toContain('href="/explore/repos"');
-    expect(page).toContain('href="/user/login"');
-  });
-
-  it("shows who is signed in their repositories", async () => {
-    const user = await make.userWithPassword();
-    const repo = await make.repo(user, { isPrivate: true, visibility: "private" });
-    const browser = await Browser.signedIn(user);
-    expect((await browser.get("/")).body).toContain(`href="/${user.name}/${repo.name}"`);
   });
 });

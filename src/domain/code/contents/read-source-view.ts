@@ -109,7 +109,8 @@ function newestOf(items: readonly ContentItem[]): ContentItem | undefined {
 /** Names of a directory's document, by preference. */
 const READMES = [/^readme\.(?:md|markdown|mdown|mkd)$/i, /^readme(?:\.txt)?$/i, /^readme\./i];
 
-function findReadme(items: readonly ContentItem[]): ContentItem | undefined {
+/** The document among the entries of a directory. */
+export function findReadme(items: readonly ContentItem[]): ContentItem | undefined {
   const files = items.filter(({ mode }) => isRegularMode(mode));
   for (const pattern of READMES) {
     const found = files.find(({ path }) => pattern.test(nameOf(path)));
@@ -120,7 +121,8 @@ function findReadme(items: readonly ContentItem[]): ContentItem | undefined {
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
-async function readShownFile(
+/** Reads a file of a directory, for a page. */
+export async function readShownFile(
   ctx: Ctx,
   repo: RepositoryContext,
   snapshot: RepositorySnapshot,

@@ -81,3 +81,21 @@ export interface IssueFilter {
 /** Properties that `no:` excludes. */
 export const MISSING = ["label", "milestone", "assignee"] as const;
 export type Missing = (typeof MISSING)[number];
+
+/** A filter that matches every issue and pull request, newest first. */
+export const ALL_ISSUES: IssueFilter = {
+  isClosed: undefined,
+  isPull: undefined,
+  words: [],
+  parts: [],
+  labels: [],
+  requiredLabels: [],
+  excludedLabels: [],
+  milestones: [],
+  requiredMilestones: [],
+  people: [],
+  without: [],
+  since: undefined,
+  before: undefined,
+  sort: "newest",
+};

@@ -16,6 +16,7 @@ import {
   type PackageVersion,
 } from "../../../db/schema/index.ts";
 import { isPackageOf, type PackageArgument, type PackageContext } from "./find-package.ts";
+import { idOfVersionNamed, type VersionName, versionName } from "./find-version.ts";
 
 /** A file of a version with its content. */
 export interface FileOfVersion {
@@ -69,6 +70,32 @@ const fileOfKey = prepare((db, { packageId, key }: Params<{ packageId: number; k
     .where(and(eq(packageVersions.packageId, packageId), isFile(key)))
     .orderBy(sql`${packageFiles.id} desc`)
     .limit(1),
+);
+
+/** Finds a file of a package by its id, in the version that a person names. */
+export async function findFileOfVersion(
+  { db }: Ctx,
+  { row }: PackageContext,
+  version: string,
+  id: number,
+): Promise<FileOfVersion | undefined> {
+  const [found] = await fileOfId(db, { packageId: row.id, name: versionName(version), id });
+  return found;
+}
+
+interface IdentifiedFile {
+  readonly packageId: number;
+  readonly name: VersionName;
+  readonly id: number;
+}
+
+const fileOfId = prepare((db, p: Params<IdentifiedFile>) =>
+  selectFiles(db).where(
+    and(
+      eq(packageFiles.id, p.id),
+      sql`${packageVersions.id} = ${idOfVersionNamed(p.packageId, p.name)}`,
+    ),
+  ),
 );
 
 /**

@@ -1,4 +1,5 @@
 import { and, count, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import { accessFacts } from "../../../auth/access/facts.ts";
 import { isPackageInReach } from "../../../auth/access/credential-reach.ts";
@@ -17,6 +18,7 @@ import {
   users,
 } from "../../../db/schema/index.ts";
 import type { PackageVersionEntry } from "../../../shapes/packages/package.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { type PackageContext, type PackageOwner, toPackageContext } from "./find-package.ts";
 import { idOfVersionNamed, type VersionName, versionName } from "./find-version.ts";
@@ -55,6 +57,40 @@ export async function listOwnerVersions(
   };
   return listVersions(ctx, owner, filter, slice);
 }
+
+/**
+ * Lists the packages of an owner that the caller may see, each as its newest version, the last
+ * published first.
+ *
+ * Cost: as `listOwnerVersions`.
+ */
+export const listNewestVersions = async (
+  ctx: Ctx,
+  owner: PackageOwner,
+  { type, text }: PackageFilter,
+  slice: Slice,
+): Promise<Listed<VersionOfPackage>> => {
+  const filter = {
+    ownerId: owner.account.id,
+    type,
+    text: text?.toLowerCase(),
+    packageIds: await idsInReach(ctx, owner),
+    isNewest: true,
+  };
+  return listVersions(ctx, owner, filter, slice);
+};
+
+/** Lists the packages that are linked to a repository, in the same way. */
+export const listLinkedPackages = (
+  ctx: Ctx,
+  { row, owner }: RepositoryContext,
+  { type, text }: PackageFilter,
+  slice: Slice,
+): Promise<Listed<VersionOfPackage>> => {
+  const filter = { repoId: row.id, type, text: text?.toLowerCase(), isNewest: true };
+  // A package that is linked is seen by those who see the repository, writers or not.
+  return listVersions(ctx, { account: owner, access: ACCESS.read }, filter, slice);
+};
 
 /** Lists the versions of one package, newest first. */
 export const listVersionsOf = (
@@ -95,6 +131,9 @@ const toReader = ({ actor }: Ctx, { access }: PackageOwner): Reader => ({
 interface VersionFilter {
   readonly ownerId?: number;
   readonly packageId?: number;
+  readonly repoId?: number;
+  /** Whether a package counts by its newest version alone. */
+  readonly isNewest?: boolean;
   readonly type?: string | undefined;
   /** In lower case. */
   readonly text?: string | undefined;
@@ -102,10 +141,23 @@ interface VersionFilter {
   readonly ids?: readonly number[];
 }
 
+const newer = alias(packageVersions, "newer");
+
+/** The id of the newest version of the package of a row. */
+const newestVersionId = sql<number>`(
+  select ${newer.id}
+  from ${packageVersions} ${newer}
+  where ${newer.packageId} = ${packages.id} and not ${newer.isInternal}
+  order by ${newer.id} desc
+  limit 1
+)`;
+
 const matchesFilter = (p: Params<VersionFilter>): SQL =>
   allOf(
     p.ownerId && eq(packageVersions.ownerId, p.ownerId),
     p.packageId && eq(packageVersions.packageId, p.packageId),
+    p.repoId && eq(packages.repoId, p.repoId),
+    p.isNewest ? eq(packageVersions.id, newestVersionId) : undefined,
     p.type && sql`${packageVersions.type} = ${p.type}`,
     p.text && sql`instr(lower(${packages.name}), ${p.text}) > 0`,
     p.packageIds && inArray(packages.id, p.packageIds),

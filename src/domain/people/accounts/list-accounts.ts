@@ -7,7 +7,7 @@ import {
   memberIds,
   organizationIds,
 } from "../../../auth/access/organizations.ts";
-import { teamMemberIds } from "../../../auth/access/teams.ts";
+import { idOfTeam, teamMemberIds } from "../../../auth/access/teams.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -15,6 +15,7 @@ import { allOf, anyOf, columnsOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { follows, users, type User } from "../../../db/schema/index.ts";
 import { type Listed, type CountedPage, type Slice, toListedPage } from "../../slice.ts";
+import type { TeamName } from "../orgs/find-team.ts";
 import { isAccountNamed, wasAccountNamed } from "./find-account.ts";
 
 /** Whose ids form a set of accounts, as an argument of a query. */
@@ -24,6 +25,7 @@ export type AccountSet =
   | { readonly blockedBy: number }
   | { readonly membersOf: number; readonly isPublicOnly: boolean }
   | { readonly membersOfTeam: number }
+  | { readonly membersOfTeamNamed: TeamName }
   | { readonly organizationsOf: number; readonly isPublicOnly: boolean }
   /**
    * The organizations of a user that a viewer may know of; undefined for a viewer without an
@@ -46,9 +48,26 @@ function idsOf(set: Params<AccountSet>): SQL {
   if ("blockedBy" in set) return blockedUserIds(set.blockedBy);
   if ("membersOf" in set) return memberIds(set.membersOf, set.isPublicOnly);
   if ("membersOfTeam" in set) return teamMemberIds(set.membersOfTeam);
+  if ("membersOfTeamNamed" in set) {
+    const { orgId, name } = set.membersOfTeamNamed;
+    return teamMemberIds(idOfTeam(orgId, name));
+  }
   if ("organizationsOf" in set) return organizationIds(set.organizationsOf, set.isPublicOnly);
   return knownOrganizationIds(set.knownOrganizationsOf, set.viewerId);
 }
+
+/**
+ * Lists the organizations of a user whose membership the caller may see, by name: a private
+ * membership is visible to the member, fellow members and administrators.
+ */
+export const listOrganizationsOf = (ctx: Ctx, { id }: User, slice: Slice) => {
+  const { user, isSiteAdmin } = ctx.actor;
+  const seesAll = isSiteAdmin || user?.id === id;
+  const listed = seesAll
+    ? { organizationsOf: id, isPublicOnly: false }
+    : { knownOrganizationsOf: id, viewerId: user?.id };
+  return listAccountsIn(ctx, listed, slice);
+};
 
 /** Lists the followers of an account that are visible to the caller, by name. */
 export const listFollowers = (ctx: Ctx, followed: User, slice: Slice) =>

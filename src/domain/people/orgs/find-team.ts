@@ -1,4 +1,4 @@
-import { selectTeam } from "../../../auth/access/teams.ts";
+import { idOfTeam, selectTeam } from "../../../auth/access/teams.ts";
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import type { Team, User } from "../../../db/schema/index.ts";
@@ -41,6 +41,29 @@ export async function findManagedTeam(ctx: Ctx, id: number): Promise<TeamEntry> 
 
 const teamById = prepare((db, p: Params<{ id: number; actorId: number | undefined }>) =>
   selectTeam(db, p.id, p.actorId),
+);
+
+/** A team of an organization, by its name in any case. */
+export interface TeamName {
+  readonly orgId: number;
+  readonly name: string;
+}
+
+/**
+ * Finds a team by its name, for its members, the organization's owners and site administrators.
+ *
+ * @throws Failure `not_found` for anybody else.
+ */
+export async function findTeamNamed(ctx: Ctx, { orgId, name }: TeamName): Promise<Team> {
+  const named = { orgId, name: name.toLowerCase(), actorId: ctx.actor.user?.id };
+  const [row] = await teamByName(ctx.db, named);
+  const isShown = row && (row.isInTeam || row.isOwner || ctx.actor.isSiteAdmin);
+  if (!isShown || isHidden(ctx, row.org)) throw notFound();
+  return row.team;
+}
+
+const teamByName = prepare((db, p: Params<TeamName & { actorId: number | undefined }>) =>
+  selectTeam(db, idOfTeam(p.orgId, p.name), p.actorId),
 );
 
 /** Whether the caller's token is limited to public resources, which the organization is not. */

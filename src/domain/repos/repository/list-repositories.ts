@@ -7,6 +7,7 @@ import {
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { TO_SEE } from "../../../auth/access/requirement.ts";
 import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
+import { idOfTeam } from "../../../auth/access/teams.ts";
 import { callerArgument, type CallerArgument, toCallerSql } from "../../../auth/caller-sql.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
@@ -16,6 +17,7 @@ import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { repositories, type User } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { TeamName } from "../../people/orgs/find-team.ts";
 import { type Listed, type CountedPage, type Slice, toListedPage } from "../../slice.ts";
 import {
   isNamed,
@@ -73,6 +75,23 @@ const listOfTeam = prepareAll((db, { id, ...page }: Params<RepositoryPage & { id
   const isReached = sql`${repositories.id} in (${teamRepositoryIds(id)})`;
   return selectListed(db, page, isReached, [asc(repositories.lowerName)]);
 });
+
+/** Lists the same of a team by its name, for a request that did not look it up yet. */
+export const listNamedTeamRepositories = async (
+  ctx: Ctx,
+  { orgId, name }: TeamName,
+  slice: Slice,
+): Promise<Listed<RepositoryContext>> => {
+  const args = { ...toRepositoryPage(ctx, slice), orgId, name: name.toLowerCase() };
+  return toRepositoryList(ctx, await batch(ctx.db, listOfNamedTeam(ctx.db, args)));
+};
+
+const listOfNamedTeam = prepareAll(
+  (db, { orgId, name, ...page }: Params<RepositoryPage & TeamName>) => {
+    const isReached = sql`${repositories.id} in (${teamRepositoryIds(idOfTeam(orgId, name))})`;
+    return selectListed(db, page, isReached, [asc(repositories.lowerName)]);
+  },
+);
 
 /**
  * Finds a repository by its names among those that a team reaches and the caller may see; undefined

@@ -4,10 +4,7 @@ import type { Child } from "hono/jsx";
 import { listOrganizations } from "../../../domain/people/orgs/list-organizations.ts";
 import { searchUsers } from "../../../domain/people/accounts/search-users.ts";
 import { searchRepositories } from "../../../domain/repos/repository/search-repositories.ts";
-import {
-  ALL_REPOSITORIES,
-  type RepositoryQuery,
-} from "../../../domain/repos/repository/repository-query.ts";
+import { ALL_REPOSITORIES } from "../../../domain/repos/repository/repository-query.ts";
 import { countAnonymousAction } from "../../../entrance/count-action.ts";
 import type { WebEnv } from "../../env.ts";
 import { AccountList } from "../account-list.tsx";
@@ -16,6 +13,7 @@ import { Pager, readListPage } from "../pager.tsx";
 import { readSearchText } from "../read-search-text.ts";
 import { renderPage } from "../render-page.tsx";
 import { RepositoryList } from "../repository-list.tsx";
+import { readRepositoryOrder, RepositoryOrderField } from "../repository-order.tsx";
 
 const PAGE_SIZE = 20;
 
@@ -23,29 +21,6 @@ const PAGE_SIZE = 20;
 export const explore = new Hono<WebEnv>();
 
 explore.get("/explore", (c) => c.redirect("/explore/repos", 303));
-
-/** The orders of repositories, by the names that addresses of Gitea have. */
-const ORDERS = {
-  recentupdate: { label: "Recently changed", sort: "updated", isDescending: true },
-  leastupdate: { label: "Least recently changed", sort: "updated", isDescending: false },
-  newest: { label: "Newest", sort: "created", isDescending: true },
-  oldest: { label: "Oldest", sort: "created", isDescending: false },
-  alphabetically: { label: "Name", sort: "alpha", isDescending: false },
-  reversealphabetically: { label: "Name, reversed", sort: "alpha", isDescending: true },
-  moststars: { label: "Most stars", sort: "stars", isDescending: true },
-  feweststars: { label: "Fewest stars", sort: "stars", isDescending: false },
-  mostforks: { label: "Most forks", sort: "forks", isDescending: true },
-  fewestforks: { label: "Fewest forks", sort: "forks", isDescending: false },
-  size: { label: "Smallest", sort: "size", isDescending: false },
-  reversesize: { label: "Largest", sort: "size", isDescending: true },
-} as const satisfies Record<
-  string,
-  { label: string } & Pick<RepositoryQuery, "sort" | "isDescending">
->;
-
-type Order = keyof typeof ORDERS;
-
-const isOrder = (text: string): text is Order => Object.hasOwn(ORDERS, text);
 
 const FILTERS = {
   archived: "Archived",
@@ -63,10 +38,8 @@ explore.get("/explore/repos", async (c) => {
   const { page, text } = await openSearch(c);
   const { ctx } = page;
   const list = readListPage(c, PAGE_SIZE);
-  const requested = c.req.query("sort") ?? "";
-  const order: Order = isOrder(requested) ? requested : "recentupdate";
+  const { order, sort, isDescending } = readRepositoryOrder(c);
   const isTopic = c.req.query("topic") === "1";
-  const { sort, isDescending } = ORDERS[order];
   const query = {
     ...ALL_REPOSITORIES,
     text,
@@ -82,14 +55,7 @@ explore.get("/explore/repos", async (c) => {
   return renderExplore(c, page, "repos", text, {
     options: (
       <>
-        <label for="sort">Order</label>
-        <select id="sort" name="sort">
-          {Object.entries(ORDERS).map(([name, { label }]) => (
-            <option value={name} selected={name === order}>
-              {label}
-            </option>
-          ))}
-        </select>
+        <RepositoryOrderField order={order} />
         {Object.entries(FILTERS).map(([name, label]) => (
           <label class="check">
             <input type="checkbox" name={name} value="1" checked={c.req.query(name) === "1"} />

@@ -48,7 +48,7 @@ blame.get(`/:owner/:repo/blame/:kind{${REF_KINDS.join("|")}}/:path{.+}`, async (
     {
       tab: "code",
       title: `Blame of ${path} - ${repo.owner.name}/${repo.row.name}`,
-      scripts: ["/-/pages/code.js"],
+      scripts: ["code.ts"],
     },
     <>
       <div class="code-bar">

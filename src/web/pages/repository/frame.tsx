@@ -11,6 +11,9 @@ import { Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import { type EnteredRepository, READ_CODE } from "./enter.ts";
 
+/** The permission for the packages that are linked to a repository. */
+export const READ_PACKAGES: Requirement = { unit: "packages", mode: "read" };
+
 /** The parts of a repository, in the order of their tabs. */
 const TABS = {
   code: { label: "Code", path: "", requirement: READ_CODE },
@@ -19,6 +22,7 @@ const TABS = {
     path: "/releases",
     requirement: { unit: "releases", mode: "read" },
   },
+  packages: { label: "Packages", path: "/packages", requirement: READ_PACKAGES },
 } as const satisfies Record<string, { label: string; path: string; requirement: Requirement }>;
 
 /** How a page of a repository is sent. */
@@ -70,6 +74,7 @@ export function renderRepository(
         <ul class="tabs">
           {Object.entries(TABS)
             .filter(([, { requirement }]) => isAllowed(repo, requirement))
+            .filter(([name]) => name !== "packages" || ctx.config.packages.isOn)
             .map(([name, { label, path: below }]) => (
               <li>
                 <a href={path + below} aria-current={name === tab ? "page" : undefined}>

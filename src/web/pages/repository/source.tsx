@@ -13,9 +13,7 @@ import type { Revision } from "../../../domain/code/git/find-revision.ts";
 import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
-import type { MarkupOptions } from "../../../render/markup-options.ts";
 import type { ContentItem } from "../../../shapes/contents/contents.ts";
-import { encodePath, htmlUrlOf } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
 import { commitPath, type NamedRevision, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
@@ -27,6 +25,7 @@ import { EmptyRepository } from "./empty-repository.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 import { countLines, highlightText, Lines, toLines } from "./lines.tsx";
+import { renderDocument } from "./render-document.ts";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
 import { CloneBox, Summary } from "./summary.tsx";
 
@@ -146,23 +145,8 @@ async function renderText(
 ): Promise<Rendered | undefined> {
   const shown = file ?? readme;
   if (shown?.text === undefined || shown.kind === "symlink") return undefined;
-  const { findRenderer } = await import("../../../render/renderers.ts");
-  if (findRenderer(shown.path) && !(file && isSource)) {
-    const { renderMarkup } = await import("../../../render/markup.ts");
-    const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
-    const steps = ctx.git.openBudget(RENDER_STEPS_MAX);
-    const html = htmlUrlOf(repo, ctx);
-    const ref = `${revision.kind}/${encodePath(revision.name)}`;
-    const folder = shown.path.slice(0, Math.max(0, shown.path.lastIndexOf("/")));
-    const options: MarkupOptions = {
-      mode: "file",
-      rootUrl: ctx.rootUrl,
-      repo: { owner: repo.owner.name, name: repo.row.name },
-      links: { linkBase: `${html}/src/${ref}`, rawBase: `${html}/media/${ref}`, folder },
-      filePath: shown.path,
-    };
-    return { html: await renderMarkup(shown.text, options, steps), isDocument: true };
-  }
+  const document = file && isSource ? undefined : await renderDocument(ctx, repo, revision, shown);
+  if (document !== undefined) return { html: document, isDocument: true };
   const lines = await highlightText(ctx, shown.name, shown.text);
   return { html: toLines(lines), isDocument: false };
 }

@@ -1,0 +1,51 @@
+import type { Context } from "hono";
+
+import {
+  type PackageContext,
+  selectPackageByName,
+  toPackageContext,
+} from "../../../domain/packages/package/find-package.ts";
+import { enterPackages, type PackageDoor } from "../../../entrance/enter-packages.ts";
+import { notFound } from "../../../lib/failure.ts";
+import { requestPath } from "../../../lib/request-path.ts";
+import { WEB_DOOR } from "../../door.ts";
+import type { WebEnv } from "../../env.ts";
+import { type Page, readerRequest, toPublicPage } from "../open-page.ts";
+
+const PACKAGE_PAGE_DOOR: PackageDoor = { ...WEB_DOOR, refusePackageAccess: () => notFound() };
+
+/** The request of a page of a package, with its reader. */
+export interface PackagePage extends Page {
+  readonly pkg: PackageContext;
+}
+
+/**
+ * Enters the package of a page's path, `/:name/-/packages/:type/:pkg/…`, for the reader of the page.
+ *
+ * Cost: one round trip of the database.
+ *
+ * @throws Failure as `enterPackages` does, and `not_found` for a package that the reader may not
+ * see.
+ */
+export async function enterPackagePage(c: Context<WebEnv>): Promise<PackagePage> {
+  const { name = "", type = "", pkg: pkgName = "" } = c.req.param() as Record<string, string>;
+  const rest = requestPath(c.req.url).split("/").slice(2).join("/");
+  const {
+    ctx,
+    owner,
+    more: rows,
+  } = await enterPackages(
+    { ...readerRequest(c), door: PACKAGE_PAGE_DOOR },
+    {
+      owner: name,
+      mode: "read",
+      scopes: [],
+      anonymous: "by-setting",
+      pathAt: (renamed) => `/${renamed.name}/${rest}`,
+    },
+    (caller) => selectPackageByName(c.var.base.db, caller, name, { type, name: pkgName }),
+  );
+  const pkg = toPackageContext(ctx.actor, owner, rows?.[0]);
+  if (!pkg) throw notFound();
+  return { ...(await toPublicPage(c, ctx)), pkg };
+}

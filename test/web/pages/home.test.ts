@@ -1,0 +1,104 @@
+import { describe, expect, it } from "vitest";
+
+import { recordEvent } from "../../support/activities.ts";
+import { Browser } from "../../support/browser.ts";
+import { call, visit } from "../../support/call.ts";
+import { makeIssue } from "../../support/issues.ts";
+import { make } from "../../support/make.ts";
+import { makeNotification } from "../../support/notifications.ts";
+
+const BAD = `"><script>alert(1)</script>`;
+
+describe("the first page", () => {
+  it("leads who is not signed in to repositories and to the sign-in", async () => {
+    const { status, body, headers } = await visit("GET", "/", { headers: { Accept: "text/html" } });
+    expect(status).toBe(200);
+    expect(body).toContain('href="/explore/repos"');
+    expect(body).toContain('href="/user/login"');
+    expect(headers.getSetCookie()).toEqual([]);
+  });
+
+  it("shows who is signed in their repositories, the feed and what waits for them", async () => {
+    const [user, other] = [await make.userWithPassword(), await make.user()];
+    const own = await make.repo(user, { isPrivate: true, visibility: "private" });
+    const used = await make.repo(other, { visibility: "public" });
+    await recordEvent(used, user, "issue.opened", { issueId: (await makeIssue(used)).id });
+    const issue = await makeIssue(used, { title: `Assigned ${BAD}` });
+    const at = `/repos/${used.owner}/${used.name}`;
+    await call("PATCH", `${at}/issues/${issue.number}`, {
+      as: other,
+      json: { assignees: [user.name] },
+    });
+    const hidden = await make.repo(other, { isPrivate: true, visibility: "private" });
+    await recordEvent(hidden, user);
+    await recordEvent(own, user);
+    const { body } = await (await Browser.signedIn(user)).get("/");
+    expect(body).toContain(`href="/${user.name}/${own.name}"`);
+    expect(body).toMatch(new RegExp(`Recently used[^]*href="/${used.owner}/${used.name}"`));
+    expect(body).toMatch(
+      new RegExp(`Assigned to you[^]*href="/${used.owner}/${used.name}/issues/${issue.number}"`),
+    );
+    expect(body).toMatch(new RegExp(`Activity[^]*created repository[^]*${own.name}`));
+    expect(body).not.toContain(hidden.name);
+    expect(body).not.toContain(BAD);
+  });
+
+  it("shows how many notifications are unread, and nobody else's", async () => {
+    const [user, other] = [await make.userWithPassword(), await make.userWithPassword()];
+    const repo = await make.repo(user, { visibility: "public" });
+    await makeNotification(user, await makeIssue(repo));
+    await makeNotification(user, await makeIssue(repo));
+    expect((await (await Browser.signedIn(user)).get("/explore/users")).body).toContain(
+      "2 unread notifications",
+    );
+    expect((await (await Browser.signedIn(other)).get("/")).body).toContain(
+      "0 unread notifications",
+    );
+  });
+});
+
+describe("the notifications of a reader", () => {
+  it("are listed, marked one by one, and all at once", async () => {
+    const user = await make.userWithPassword();
+    const repo = await make.repo(user, { visibility: "public" });
+    const [first, second] = [await makeIssue(repo, { title: BAD }), await makeIssue(repo)];
+    const { id } = await makeNotification(user, first);
+    await makeNotification(user, second);
+    const browser = await Browser.signedIn(user);
+    const page = String((await browser.get("/notifications")).body);
+    expect(page).toContain(`href="/${user.name}/${repo.name}/issues/${first.number}"`);
+    expect(page).not.toContain(BAD);
+
+    const fields = { notification_id: String(id), status: "read" };
+    await browser.submit("/notifications", fields, "/notifications/status");
+    expect((await browser.get("/notifications")).body).not.toContain(`issues/${first.number}"`);
+    expect((await browser.get("/notifications?type=read")).body).toContain(
+      `issues/${first.number}"`,
+    );
+    await browser.submit("/notifications", {}, "/notifications/purge");
+    expect((await browser.get("/notifications")).body).toContain("There is nothing here.");
+  });
+
+  it("are marked by nobody else, an administrator of the site included", async () => {
+    const user = await make.userWithPassword();
+    const repo = await make.repo(user, { visibility: "public" });
+    const { id } = await makeNotification(user, await makeIssue(repo));
+    for (const other of [
+      await make.userWithPassword(),
+      await make.userWithPassword({ isAdmin: true }),
+    ]) {
+      const browser = await Browser.signedIn(other);
+      await makeNotification(other, await makeIssue(repo));
+      const fields = { notification_id: String(id), status: "read" };
+      const { status } = await browser.submit("/notifications", fields, "/notifications/status");
+      expect(status).toBe(404);
+    }
+    expect((await (await Browser.signedIn(user)).get("/notifications")).body).toContain("Pin");
+  });
+
+  it("are for people who are signed in", async () => {
+    const { status, headers } = await visit("GET", "/notifications");
+    expect(status).toBe(303);
+    expect(headers.get("Location")).toBe("/user/login?redirect_to=%2Fnotifications");
+  });
+});
