@@ -210,7 +210,7 @@ function tabsOf({ account, membership, facts, ctx }: AccountPage): Tab[] {
 
 function Tabs({ page, tab }: { page: AccountPage; tab: AccountTab }) {
   return (
-    <nav aria-label="Account">
+    <nav aria-label={`Parts of ${page.account.name}`}>
       <ul class="tabs">
         {tabsOf(page).map((each) => (
           <li>
