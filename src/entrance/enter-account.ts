@@ -9,7 +9,7 @@ import {
   type AccountFacts,
   selectAccountFacts,
   toAccountFacts,
-} from "../domain/people/accounts/account-facts.ts";
+} from "../domain/repos/repository/account-facts.ts";
 import {
   chooseAccountRow,
   hasName,

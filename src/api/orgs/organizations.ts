@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { listAccountsIn, listOrganizationsOf } from "../../domain/people/accounts/list-accounts.ts";
+import { isWebAddress } from "../../domain/people/accounts/web-address.ts";
 import { renameAccount } from "../../domain/people/accounts/rename-account.ts";
 import {
   createOrganization,
@@ -31,8 +32,6 @@ import { OrgPath } from "./paths.ts";
 
 export const organizations = endpoints();
 
-const WebAddress = z.url({ protocol: /^https?$/ });
-
 const EDITABLE = {
   full_name: optionalText(100),
   email: optionalText(254),
@@ -40,10 +39,7 @@ const EDITABLE = {
   website: z
     .string()
     .max(255)
-    .refine(
-      (text) => text === "" || WebAddress.safeParse(text).success,
-      "must be a URL with http or https",
-    )
+    .refine((text) => text === "" || isWebAddress(text), "must be a URL with http or https")
     .optional(),
   location: optionalText(50),
   visibility: z.enum(["public", "limited", "private", ""]).optional(),

@@ -1,13 +1,10 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { isAllowed } from "../../auth/access/permission.ts";
-import type { Ctx } from "../../context.ts";
-import type { User } from "../../db/schema/index.ts";
-import { findMembership } from "../../domain/people/accounts/find-account.ts";
+import { findForkContext } from "../../domain/repos/repository/find-creation-context.ts";
 import { forkRepository } from "../../domain/repos/repository/fork-repository.ts";
-import type { CreationContext } from "../../domain/repos/repository/insert-repository.ts";
 import { listForks } from "../../domain/repos/repository/list-forks.ts";
-import { forbidden, invalid } from "../../lib/failure.ts";
+import { forbidden } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -48,26 +45,11 @@ forks.openapi(
     if (!isAllowed(repo, { unit: "code", mode: "read" })) {
       throw forbidden("the code of this repository can't be read");
     }
-    const foundation = await findFoundation(ctx, user, input.organization);
-    const fork = await forkRepository(ctx, repo, foundation, input.name);
+    const creation = await findForkContext(ctx, user, input.organization);
+    const fork = await forkRepository(ctx, repo, creation, { name: input.name });
     return c.json(toRepository(fork, viewer), 202);
   },
 );
-
-async function findFoundation(
-  ctx: Ctx,
-  user: User,
-  organization: string | undefined,
-): Promise<CreationContext> {
-  if (!organization) return { owner: user, creator: user, ownsOwner: true };
-  const found = await findMembership(ctx, organization);
-  if (!found) throw invalid(`organization does not exist [name: ${organization}]`);
-  // SECURITY: a fork into an organization requires permission to create repositories there.
-  if (!found.membership.canCreateRepository) {
-    throw forbidden("Given user is not allowed to create repository in organization.");
-  }
-  return { owner: found.account, creator: user, ownsOwner: found.membership.isOwner };
-}
 
 forks.openapi(
   createRoute({

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 import { makeFormToken } from "../../auth/session.ts";
-import { forbidden, malformed, tooLarge } from "../../lib/failure.ts";
+import { forbidden, invalidField, malformed, tooLarge } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { formSecret, readCookie } from "../cookies.ts";
 
@@ -22,6 +22,24 @@ export class Form {
   /** A field as it was sent; "" if it is missing. */
   text(name: string): string {
     return this.fields.get(name) ?? "";
+  }
+
+  /**
+   * A field without white space around it.
+   *
+   * @throws Failure `invalid` for a longer text.
+   */
+  line(name: string, charsMax: number): string {
+    const text = this.text(name).trim();
+    if (text.length > charsMax) {
+      throw invalidField(name, `must have at most ${charsMax} characters`);
+    }
+    return text;
+  }
+
+  /** Whether a checkbox is set. */
+  isSet(name: string): boolean {
+    return this.fields.has(name);
   }
 
   /** The names of fields with this beginning, as of the checkboxes of a group. */

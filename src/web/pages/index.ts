@@ -3,6 +3,8 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { WebEnv } from "../env.ts";
 import { changePassword } from "./change-password.tsx";
+import { organizationCreation } from "./create/organization.tsx";
+import { repositoryCreation } from "./create/repository.tsx";
 import { explore } from "./explore/index.tsx";
 import { files } from "./files.ts";
 import { forgottenPassword } from "./forgotten-password.tsx";
@@ -25,6 +27,8 @@ for (const part of [
   home,
   explore,
   notificationPages,
+  repositoryCreation,
+  organizationCreation,
   files,
   signIn,
   twoFactor,

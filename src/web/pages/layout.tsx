@@ -230,6 +230,8 @@ interface FieldProps {
   isFirst?: boolean;
   inputmode?: "numeric";
   maxlength?: number;
+  /** Why it was refused. */
+  fault?: string | undefined;
 }
 
 /** A labelled line of a form. */
@@ -242,9 +244,11 @@ export function Field(props: FieldProps) {
     isOptional = false,
     isFirst = false,
     type = "text",
+    fault,
     ...rest
   } = props;
   const hintId = hint === undefined ? undefined : `${id}-hint`;
+  const faultId = fault === undefined ? undefined : `${id}-fault`;
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -253,17 +257,29 @@ export function Field(props: FieldProps) {
         name={name}
         type={type}
         required={!isOptional}
-        autofocus={isFirst}
-        aria-describedby={hintId}
+        autofocus={isFirst || fault !== undefined}
+        aria-invalid={fault === undefined ? undefined : "true"}
+        aria-describedby={faultId ?? hintId}
         autocapitalize="none"
         spellcheck={false}
         {...rest}
       />
+      <Fault id={faultId} text={fault} />
       {hint === undefined ? undefined : (
         <p class="hint" id={hintId}>
           {hint}
         </p>
       )}
     </div>
+  );
+}
+
+/** Why a field was refused, below it. */
+export function Fault({ id, text }: { id: string | undefined; text: string | undefined }) {
+  if (text === undefined) return <></>;
+  return (
+    <p class="fault" id={id} role="alert">
+      {text}
+    </p>
   );
 }

@@ -15,6 +15,9 @@ const PASSWORD = "correct horse battery";
 const SIGNED_IN = [
   "/",
   "/notifications",
+  "/repo/create",
+  "/org/create",
+  "/root/shown/fork",
   "/root?tab=activity",
   "/org/woven/members",
   "/org/woven/teams",
@@ -29,6 +32,7 @@ const PUBLIC = [
   "/",
   "/explore/repos",
   "/explore/users",
+  "/explore/topics",
   "/root",
   "/root?tab=overview",
   "/root?tab=organizations",
@@ -87,7 +91,7 @@ beforeAll(async () => {
     headers: { Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` },
     body: "a tool",
   });
-  expect(published.status).toBe(201);
+  if (published.status !== 201) throw new Error(await published.text());
   browser = await launch();
 });
 afterAll(async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 
-import { visit } from "../../support/call.ts";
-import { make } from "../../support/make.ts";
+import { call, visit } from "../../support/call.ts";
+import { freshName, make } from "../../support/make.ts";
 
 const read = async (path: string): Promise<string> => {
   const { status, body } = await visit("GET", path, { headers: { Accept: "text/html" } });
@@ -30,5 +30,23 @@ describe("explore", () => {
     expect(await read(`/explore/users?q=${user.name}`)).toContain(`href="/${user.name}"`);
     await read("/explore/organizations");
     await read(`/explore/users?q=${"x".repeat(2000)}`);
+  });
+
+  it("finds topics of public repositories, which lead to those", async () => {
+    const owner = await make.user();
+    const [shown, hidden] = [freshName("topic"), freshName("topic")];
+    for (const [topic, isPrivate] of [
+      [shown, false],
+      [hidden, true],
+    ] as const) {
+      const repo = await make.repo(owner, { isPrivate });
+      const at = `/repos/${owner.name}/${repo.name}/topics/${topic}`;
+      expect((await call("PUT", at, { as: owner })).status).toBe(204);
+    }
+    const page = await read("/explore/topics");
+    expect(page).toContain(`href="/explore/repos?q=${shown}&amp;topic=1"`);
+    expect(page).not.toContain(hidden);
+    expect(await read(`/explore/topics?q=${shown}`)).toContain(`${shown} 1`);
+    expect(await read("/explore/topics?q=nothing-like-it")).toContain("No topic was found.");
   });
 });

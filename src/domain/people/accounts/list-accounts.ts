@@ -15,8 +15,13 @@ import { allOf, anyOf, columnsOf, type Database } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { follows, users, type User } from "../../../db/schema/index.ts";
 import { type Listed, type CountedPage, type Slice, toListedPage } from "../../slice.ts";
-import type { TeamName } from "../orgs/find-team.ts";
 import { isAccountNamed, wasAccountNamed } from "./find-account.ts";
+
+/** A team of an organization, by its name in any case. */
+export interface TeamName {
+  readonly orgId: number;
+  readonly name: string;
+}
 
 /** Whose ids form a set of accounts, as an argument of a query. */
 export type AccountSet =

@@ -3,6 +3,7 @@ import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import type { Team, User } from "../../../db/schema/index.ts";
 import { forbidden, notFound } from "../../../lib/failure.ts";
+import type { TeamName } from "../accounts/list-accounts.ts";
 
 /** A team with its organization, as the caller may see it. */
 export interface TeamEntry {
@@ -42,12 +43,6 @@ export async function findManagedTeam(ctx: Ctx, id: number): Promise<TeamEntry> 
 const teamById = prepare((db, p: Params<{ id: number; actorId: number | undefined }>) =>
   selectTeam(db, p.id, p.actorId),
 );
-
-/** A team of an organization, by its name in any case. */
-export interface TeamName {
-  readonly orgId: number;
-  readonly name: string;
-}
 
 /**
  * Finds a team by its name, for its members, the organization's owners and site administrators.

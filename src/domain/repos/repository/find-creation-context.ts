@@ -1,8 +1,14 @@
+import { asc, sql } from "drizzle-orm";
+
+import { mayCreateIn, organizationIds } from "../../../auth/access/organizations.ts";
 import { callerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
-import type { User } from "../../../db/schema/index.ts";
-import { forbidden, notFound } from "../../../lib/failure.ts";
+import { allOf } from "../../../db/db.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
+import { users, type User } from "../../../db/schema/index.ts";
+import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
 import {
+  findMembership,
   isAccountNamed,
   isSeen,
   selectAccounts,
@@ -40,3 +46,52 @@ export async function findCreationContext(
   }
   return { owner, creator, ownsOwner: isOwner };
 }
+
+/**
+ * Finds the owner of a fork by name, and whether the caller may create a repository there.
+ *
+ * SECURITY: a fork into an organization requires permission to create repositories there.
+ *
+ * @param organization Undefined or "" for the creator.
+ * @throws Failure `invalid` for an organization that does not exist for the caller, `forbidden`
+ *   where they may not create repositories in it.
+ */
+export async function findForkContext(
+  ctx: Ctx,
+  creator: User,
+  organization: string | undefined,
+): Promise<CreationContext> {
+  if (!organization) return { owner: creator, creator, ownsOwner: true };
+  const found = await findMembership(ctx, organization);
+  if (!found) throw invalid(`organization does not exist [name: ${organization}]`);
+  if (!found.membership.canCreateRepository) {
+    throw forbidden("Given user is not allowed to create repository in organization.");
+  }
+  return { owner: found.account, creator, ownsOwner: found.membership.isOwner };
+}
+
+/** Organizations that a form lets a person choose from. */
+const OWNERS_MAX = 200;
+
+/**
+ * Lists the accounts for which a user may create repositories: the user, and organizations by name.
+ *
+ * Cost: one round trip.
+ */
+export async function listCreationOwners({ db }: Ctx, creator: User): Promise<User[]> {
+  return [creator, ...(await organizationsToCreateIn(db, { userId: creator.id }))];
+}
+
+const organizationsToCreateIn = prepare((db, { userId }: Params<{ userId: number }>) =>
+  db
+    .select()
+    .from(users)
+    .where(
+      allOf(
+        sql`${users.id} in ${organizationIds(userId, false)}`,
+        mayCreateIn(sql`${users.id}`, sql`${userId}`),
+      ),
+    )
+    .orderBy(asc(users.lowerName))
+    .limit(OWNERS_MAX),
+);

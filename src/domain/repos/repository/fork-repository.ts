@@ -14,6 +14,12 @@ import { refuseNarrowToken } from "./create-repository.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
+/** A fork takes what is undefined from its source. */
+interface ForkOptions {
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+}
+
 /**
  * Forks a repository: creates another one with the same refs that shares the existing packs.
  *
@@ -34,7 +40,7 @@ export async function forkRepository(
   ctx: Ctx,
   source: RepositoryContext,
   creation: CreationContext,
-  newName: string | undefined,
+  { name: newName, description }: ForkOptions,
 ): Promise<RepositoryContext> {
   const { row } = source;
   const { owner, creator } = creation;
@@ -55,7 +61,7 @@ export async function forkRepository(
     ...FORK_UNITS,
     name,
     isPrivate: row.isPrivate,
-    description: row.description,
+    description: description ?? row.description,
     defaultBranch: row.defaultBranch,
     isEmpty: row.isEmpty,
     sizeBytes: row.sizeBytes,

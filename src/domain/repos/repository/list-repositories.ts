@@ -17,7 +17,7 @@ import { selectTotal } from "../../../db/select-total.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { repositories, type User } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import type { TeamName } from "../../people/orgs/find-team.ts";
+import type { TeamName } from "../../people/accounts/list-accounts.ts";
 import { type Listed, type CountedPage, type Slice, toListedPage } from "../../slice.ts";
 import {
   isNamed,

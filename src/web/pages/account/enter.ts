@@ -2,7 +2,7 @@ import type { Context } from "hono";
 
 import type { User } from "../../../db/schema/index.ts";
 import type { PackageOwner } from "../../../domain/packages/package/find-package.ts";
-import type { AccountFacts } from "../../../domain/people/accounts/account-facts.ts";
+import type { AccountFacts } from "../../../domain/repos/repository/account-facts.ts";
 import { type Membership, toMembership } from "../../../domain/people/accounts/find-account.ts";
 import { enterAccountForReader } from "../../../entrance/enter-account.ts";
 import { notFound } from "../../../lib/failure.ts";

@@ -9,7 +9,7 @@ import { type PageOptions, renderPage } from "../render-page.tsx";
 import type { AccountPage } from "./enter.ts";
 
 /** The parts of an account's page, in the order of their tabs. */
-export type AccountTab =
+type AccountTab =
   | "overview"
   | "repositories"
   | "activity"

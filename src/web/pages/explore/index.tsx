@@ -5,6 +5,7 @@ import { listOrganizations } from "../../../domain/people/orgs/list-organization
 import { searchUsers } from "../../../domain/people/accounts/search-users.ts";
 import { searchRepositories } from "../../../domain/repos/repository/search-repositories.ts";
 import { ALL_REPOSITORIES } from "../../../domain/repos/repository/repository-query.ts";
+import { searchTopics } from "../../../domain/repos/topics/search-topics.ts";
 import { countAnonymousAction } from "../../../entrance/count-action.ts";
 import type { WebEnv } from "../../env.ts";
 import { AccountList } from "../account-list.tsx";
@@ -16,6 +17,7 @@ import { RepositoryList } from "../repository-list.tsx";
 import { readRepositoryOrder, RepositoryOrderField } from "../repository-order.tsx";
 
 const PAGE_SIZE = 20;
+const TOPICS_SIZE = 100;
 
 /** The pages that lead from nowhere to repositories, users and organizations. */
 export const explore = new Hono<WebEnv>();
@@ -105,6 +107,29 @@ explore.get("/explore/organizations", async (c) => {
   });
 });
 
+explore.get("/explore/topics", async (c) => {
+  const { page, text } = await openSearch(c);
+  const list = readListPage(c, TOPICS_SIZE);
+  const { items, total } = await searchTopics(page.ctx, text, list);
+  return renderExplore(c, page, "topics", text, {
+    results: (
+      <>
+        {total === 0 ? <p class="soft">No topic was found.</p> : undefined}
+        <ul class="topics">
+          {items.map(({ name, repoCount }) => (
+            <li>
+              <a href={`/explore/repos?q=${encodeURIComponent(name)}&topic=1`}>
+                {`${name} ${repoCount}`}
+              </a>
+            </li>
+          ))}
+        </ul>
+        <Pager url={c.req.url} page={list} total={total} />
+      </>
+    ),
+  });
+});
+
 /** @throws Failure `too_many` for an anonymous reader who searches too often. */
 async function openSearch(c: Context<WebEnv>): Promise<{ page: Page; text: string }> {
   const page = await openPublicPage(c, "by-setting");
@@ -113,7 +138,12 @@ async function openSearch(c: Context<WebEnv>): Promise<{ page: Page; text: strin
   return { page, text: readSearchText(c) };
 }
 
-const PARTS = { repos: "Repositories", users: "Users", organizations: "Organizations" } as const;
+const PARTS = {
+  repos: "Repositories",
+  users: "Users",
+  organizations: "Organizations",
+  topics: "Topics",
+} as const;
 
 /** @param text What is searched; undefined where nothing can be searched. */
 function renderExplore(

@@ -20,7 +20,7 @@ export interface PackagePage extends Page {
 }
 
 /**
- * Enters the package of a page's path, `/:name/-/packages/:type/:pkg/…`, for the reader of the page.
+ * Enters the package of a page's path, `/:name/-/packages/:type/:pkg/…`, for its reader.
  *
  * Cost: one round trip of the database.
  *

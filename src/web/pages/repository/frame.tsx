@@ -9,6 +9,7 @@ import { accountPath, repositoryPath } from "../addresses.ts";
 import { Icon } from "../icon.tsx";
 import { Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
+import { Banners } from "./banners.tsx";
 import { type EnteredRepository, READ_CODE } from "./enter.ts";
 
 /** The permission for the packages that are linked to a repository. */
@@ -69,7 +70,7 @@ export function renderRepository(
         </h1>
         <Toggles page={page} />
       </div>
-      <Origin page={page} />
+      <Banners page={page} />
       <nav aria-label="Repository">
         <ul class="tabs">
           {Object.entries(TABS)
@@ -84,9 +85,6 @@ export function renderRepository(
             ))}
         </ul>
       </nav>
-      {row.archivedAt === null ? undefined : (
-        <p class="notice">This repository is archived: it can be read, and not be changed.</p>
-      )}
       {body}
     </>,
   );
@@ -102,22 +100,6 @@ function Labels({ page: { repo } }: { page: EnteredRepository }) {
     ...(row.isMirror ? ["Mirror"] : []),
   ];
   return labels.map((label) => <span class="label">{label}</span>);
-}
-
-/** Where the repository comes from. */
-function Origin({ page: { repo, facts } }: { page: EnteredRepository }) {
-  const { row } = repo;
-  if (facts.parent) {
-    const { owner, row: parent } = facts.parent;
-    return (
-      <p class="soft">
-        Forked from <a href={repositoryPath(facts.parent)}>{`${owner.name}/${parent.name}`}</a>
-      </p>
-    );
-  }
-  const url = row.origin?.url;
-  if (!row.isMirror || !url) return <></>;
-  return <p class="soft">{`Mirror of ${url}`}</p>;
 }
 
 /** The counts of a repository, each with the form that adds the reader to it, or takes them off. */
@@ -164,9 +146,12 @@ function Toggles({ page }: { page: EnteredRepository }) {
         </div>
       ))}
       <div class="toggle">
-        <a class="button alone" href={`${path}/forks`}>
+        <a class="button" href={`${path}/fork`}>
           <Icon name="fork" />
-          {`${row.forkCount} fork${row.forkCount === 1 ? "" : "s"}`}
+          Fork
+        </a>
+        <a class="count" href={`${path}/forks`} aria-label={`${row.forkCount} forks`}>
+          {row.forkCount}
         </a>
       </div>
     </div>

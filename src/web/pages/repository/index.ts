@@ -5,9 +5,11 @@ import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
+import { fork } from "./fork.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
 import { source } from "./source.tsx";
+import { transfer } from "./transfer.ts";
 
 /** The pages of a repository. */
 export const repositoryPages: readonly Hono<WebEnv>[] = [
@@ -18,4 +20,6 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   branches,
   releases,
   people,
+  fork,
+  transfer,
 ];

@@ -8,13 +8,13 @@ import { type Database, flagColumn } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { follows, users } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { isAccountNamed } from "../../people/accounts/find-account.ts";
 import {
   isNamed,
   type RepositoryRow,
   selectRepositories,
   toRepositoryContext,
-} from "../../repos/repository/find-repository.ts";
-import { isAccountNamed } from "./find-account.ts";
+} from "./find-repository.ts";
 
 /** What a page of an account shows of its relation to the reader. */
 export interface AccountFacts {

@@ -1,0 +1,47 @@
+import { Form } from "../form.ts";
+import type { Refusal } from "../or-refuse.ts";
+
+/** A form that is shown: what was typed into it, and why it was refused. */
+export class FormState {
+  private readonly form: Form;
+  readonly refusal: Refusal | undefined;
+  private readonly isSent: boolean;
+
+  private constructor(form: Form, isSent: boolean, refusal: Refusal | undefined) {
+    this.form = form;
+    this.isSent = isSent;
+    this.refusal = refusal;
+  }
+
+  /** A form that nobody has filled in, but for some fields. */
+  static fresh(fields: Readonly<Record<string, string>> = {}): FormState {
+    return new FormState(new Form(new Map(Object.entries(fields))), false, undefined);
+  }
+
+  static refused(form: Form, refusal: Refusal): FormState {
+    return new FormState(form, true, refusal);
+  }
+
+  /** The name, the text and the refusal of a field. */
+  of(name: string): { name: string; value: string; fault: string | undefined } {
+    const { refusal } = this;
+    return {
+      name,
+      value: this.form.text(name),
+      fault: refusal?.field === name ? refusal.text : undefined,
+    };
+  }
+
+  /** Whether a checkbox is set; as given where nothing was sent yet. */
+  isSet(name: string, isSetAtFirst: boolean): boolean {
+    return this.isSent ? this.form.isSet(name) : isSetAtFirst;
+  }
+
+  /** The refusal that no field of the form shows. */
+  generalFault(...fields: readonly string[]): string | undefined {
+    const { refusal } = this;
+    return refusal?.field !== undefined && fields.includes(refusal.field)
+      ? undefined
+      : refusal?.text;
+  }
+}

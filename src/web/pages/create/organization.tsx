@@ -1,0 +1,100 @@
+import { type Context, Hono } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+
+import type { Visibility } from "../../../db/schema/index.ts";
+import { isWebAddress } from "../../../domain/people/accounts/web-address.ts";
+import { createOrganization } from "../../../domain/people/orgs/create-organization.ts";
+import { invalidField } from "../../../lib/failure.ts";
+import type { WebEnv } from "../../env.ts";
+import { accountPath } from "../addresses.ts";
+import { type Form as SentForm, readForm } from "../form.ts";
+import { Field, Form } from "../layout.tsx";
+import { openOwnPage, type OwnPage } from "../open-page.ts";
+import { orRefuse } from "../or-refuse.ts";
+import { redirectAfterWrite } from "../redirect-after-write.ts";
+import { renderPage } from "../render-page.tsx";
+import { ChoiceField, GeneralFault } from "./fields.tsx";
+import { FormState } from "./form-state.ts";
+
+const PATH = "/org/create";
+
+/** The page on which an organization is created. */
+export const organizationCreation = new Hono<WebEnv>({ router: new TrieRouter() });
+
+organizationCreation.get(PATH, async (c) =>
+  renderCreation(c, await openOwnPage(c), FormState.fresh()),
+);
+
+organizationCreation.post(PATH, async (c) => {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  return orRefuse(
+    c,
+    async () => {
+      const org = await createOrganization(page.ctx, page.user, toOrganization(form));
+      return redirectAfterWrite(c, accountPath(org));
+    },
+    (refusal) => renderCreation(c, page, FormState.refused(form, refusal)),
+    (message) => (/name|exists/.test(message) ? "username" : undefined),
+  );
+});
+
+const VISIBILITIES = [
+  ["public", "Public", "Everybody sees it."],
+  ["limited", "Limited", "People who are signed in see it."],
+  ["private", "Private", "Its members see it."],
+] as const satisfies readonly (readonly [Visibility, string, string])[];
+
+/** Characters of the fields, as the API has them. */
+const CHARS_MAX = { username: 40, full_name: 100, description: 255, website: 255, location: 50 };
+
+function toOrganization(form: SentForm): Parameters<typeof createOrganization>[2] {
+  const line = (name: keyof typeof CHARS_MAX) => form.line(name, CHARS_MAX[name]);
+  const website = line("website");
+  if (website !== "" && !isWebAddress(website)) {
+    throw invalidField("website", "must be a URL with http or https");
+  }
+  const visibility = VISIBILITIES.find(([each]) => each === form.text("visibility"))?.[0];
+  return {
+    name: line("username"),
+    fullName: line("full_name"),
+    description: line("description"),
+    website,
+    location: line("location"),
+    // Nobody sees more of an organization than its creator chose.
+    visibility: visibility ?? "private",
+  };
+}
+
+function renderCreation(c: Context<WebEnv>, page: OwnPage, state: FormState): Promise<Response> {
+  const field = (name: keyof typeof CHARS_MAX) => ({
+    ...state.of(name),
+    maxlength: CHARS_MAX[name],
+  });
+  return renderPage(
+    c,
+    page,
+    { title: "New Organization", status: state.refusal?.status ?? 200 },
+    <section class="card form">
+      <h1>New organization</h1>
+      <p>An organization owns repositories and packages for a group of people, in teams.</p>
+      <GeneralFault state={state} fields={Object.keys(CHARS_MAX)} />
+      <Form action={PATH} formToken={page.formToken}>
+        <Field
+          label="Name"
+          {...field("username")}
+          hint="Part of the addresses of its repositories."
+          isFirst
+        />
+        <Field label="Full name" {...field("full_name")} isOptional />
+        <Field label="Description" {...field("description")} isOptional />
+        <Field label="Website" {...field("website")} isOptional />
+        <Field label="Location" {...field("location")} isOptional />
+        <ChoiceField state={state} legend="Visibility" name="visibility" options={VISIBILITIES} />
+        <button type="submit" class="primary">
+          Create organization
+        </button>
+      </Form>
+    </section>,
+  );
+}
