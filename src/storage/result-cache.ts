@@ -108,6 +108,7 @@ export class ResultCache {
   async getOrContinue<T>(
     key: ResultKey,
     compute: (budget: StepBudget, known: T | undefined) => Promise<T>,
+    stepsMax = RESULT_STEPS_MAX,
   ): Promise<T> {
     const name = await this.nameOf(key);
     const cached = recent.get(name) ?? (await this.read(name));
@@ -115,7 +116,7 @@ export class ResultCache {
     const known = knownText === undefined ? undefined : (JSON.parse(knownText) as T);
     if (cached?.startsWith(STUCK)) this.work.onIncomplete(key[0]);
     if (known !== undefined && !cached?.startsWith(INCOMPLETE)) return known;
-    const { value, mark } = await this.compute(key, (budget) => compute(budget, known));
+    const { value, mark } = await this.compute(key, (budget) => compute(budget, known), stepsMax);
     const text = JSON.stringify(value);
     this.store(name, (text === knownText ? STUCK : mark) + text);
     return value;
@@ -209,8 +210,9 @@ export class ResultCache {
   private async compute<T>(
     [kind]: ResultKey,
     compute: (budget: StepBudget) => Promise<T>,
+    stepsMax = RESULT_STEPS_MAX,
   ): Promise<{ value: T; mark: string }> {
-    const budget = this.work.openBudget(RESULT_STEPS_MAX);
+    const budget = this.work.openBudget(stepsMax);
     const value = await compute(budget);
     if (budget.wasExceeded) this.work.onIncomplete(kind);
     return { value, mark: budget.wasExceeded ? INCOMPLETE : COMPLETE };

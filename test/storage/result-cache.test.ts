@@ -119,6 +119,32 @@ async function readText(pieces: AsyncGenerator<Uint8Array>): Promise<string> {
 
 const LARGE = "x".repeat(100_000);
 
+describe("a result that is continued", () => {
+  it("spends the steps that each request gives, until it is whole", async () => {
+    const { cache } = makeCache();
+    const incomplete: string[] = [];
+    const results = new ResultCache(cache, objectName(), {
+      openBudget: (stepsMax) => new StepBudget(stepsMax),
+      onIncomplete: (kind) => void incomplete.push(kind),
+    });
+    const count = (stepsMax?: number) =>
+      results.getOrContinue<number>(
+        ["count"],
+        async (budget, known = 0) => {
+          let counted = known;
+          while (counted < 100 && !budget.wasExceeded) {
+            budget.consume(1);
+            if (!budget.wasExceeded) counted++;
+          }
+          return counted;
+        },
+        stepsMax,
+      );
+    expect([await count(10), await count(30), incomplete]).toEqual([9, 38, ["count", "count"]]);
+    expect([await count(), await count(1), incomplete.length]).toEqual([100, 100, 2]);
+  });
+});
+
 describe("a text that is sent while it is computed", () => {
   it("arrives in pieces as they are made, and is remembered as a whole", async () => {
     const { cache } = makeCache();

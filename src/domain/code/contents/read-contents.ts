@@ -38,6 +38,11 @@ export interface Includes {
   /** The commit that last changed each entry. */
   commit?: boolean;
   message?: boolean;
+  /**
+   * How many steps a search for these commits takes before it leaves the rest to the next request.
+   * That of a result by default.
+   */
+  commitStepsMax?: number;
 }
 
 /** The contents at a path: one item, or the items of a directory. */
@@ -265,6 +270,7 @@ class ContentsReader {
         await findLastCommits(graph, catalog, objects.within(budget), path, search, budget);
         return toStoredSearch(graph, search);
       },
+      this.includes.commitStepsMax,
     );
     const found = new Map(stored);
     const lasts: (LastCommit | undefined)[] = [];

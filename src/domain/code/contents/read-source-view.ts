@@ -44,14 +44,24 @@ export interface SourceView {
   readonly path: string;
   /** A file; undefined for a directory. */
   readonly file: ShownFile | undefined;
-  /** The entries of a directory: directories first, each kind in the order of the tree. */
+  /**
+   * The entries of a directory: directories first, each kind in the order of the tree. Some have no
+   * last commit if the search for it goes on with the next request.
+   */
   readonly items: readonly ContentItem[];
   /** The document that a directory shows below its entries. */
   readonly readme: ShownFile | undefined;
+  /** Undefined if the search for it goes on with the next request. */
   readonly lastCommit: CommitEntry | undefined;
   /** The commits of the revision's history. */
   readonly commitCount: number;
 }
+
+/**
+ * Steps of one request's search for last commits, some 80 ms of processor time: a reader waits for
+ * the page, and the next one continues the search.
+ */
+const COMMIT_STEPS_MAX = 8_000_000;
 
 const COMMIT_PARTS = { hasStat: false, hasFiles: false, hasVerification: false } as const;
 
@@ -72,7 +82,7 @@ export async function readSourceView(
 ): Promise<SourceView | undefined> {
   const { repository } = snapshot;
   const { graph } = repository;
-  const includes = { commit: true, message: true };
+  const includes = { commit: true, message: true, commitStepsMax: COMMIT_STEPS_MAX };
   const found = await readContents(repository, revision, names, includes);
   if (!found) return undefined;
   const items = found.kind === "directory" ? directoriesFirst(found.items) : [];

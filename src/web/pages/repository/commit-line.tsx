@@ -24,6 +24,7 @@ export const subjectOf = ({ commit }: CommitEntry): string =>
 
 interface CommitLineProps {
   page: EnteredRepository;
+  /** Undefined if the search for it has not ended. */
   entry: CommitEntry | undefined;
   /** The history of what is shown. */
   history: { path: string; label: string };
@@ -39,7 +40,9 @@ export function CommitLine({ page: { repo, ctx }, entry, history }: CommitLinePr
           <a href={commitPath(repo, entry.commitOid)}>{subjectOf(entry)}</a>
         </span>
       ) : (
-        <span class="grow" />
+        <span class="grow soft">
+          The last commit is still being looked for: <a href="">look on</a>
+        </span>
       )}
       {entry ? (
         <span class="soft">

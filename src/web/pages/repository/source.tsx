@@ -191,6 +191,11 @@ function Directory({ page, found, rendered }: DirectoryProps) {
             ))}
           </tbody>
         </table>
+        {items.some(({ lastCommit }) => lastCommit === undefined) ? (
+          <p class="inside soft">
+            Some last commits are still being looked for: <a href="">look on</a>
+          </p>
+        ) : undefined}
       </div>
       {readme && rendered ? (
         <article class="box" id="readme">
