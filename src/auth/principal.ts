@@ -1,3 +1,5 @@
+import type { SQL } from "drizzle-orm";
+
 import type { Params } from "../db/prepared.ts";
 import { boundTokenId, seesPublicOnly, type Actor } from "./actor.ts";
 
@@ -16,8 +18,13 @@ export interface Principal {
   readonly boundTokenId: number | undefined;
 }
 
-/** A principal in a condition: its values, or the parameters of a prepared query. */
-export type PrincipalSql = Principal | Params<Principal>;
+/**
+ * A principal in a condition: its values, the parameters of a prepared query, or flags for a user
+ * whom the query itself finds.
+ */
+export type PrincipalSql = Principal | Params<Principal> | PrincipalOfQuery;
+
+type PrincipalOfQuery = Omit<Principal, "userId"> & { readonly userId: SQL };
 
 export const principalOf = (actor: Actor): Principal => ({
   isSiteAdmin: actor.isSiteAdmin,

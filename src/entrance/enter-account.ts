@@ -1,6 +1,10 @@
 import type { Ctx } from "../context.ts";
 import type { User } from "../db/schema/index.ts";
 import {
+  selectUnreadCount,
+  toUnreadCount,
+} from "../domain/issues/notifications/select-unread-count.ts";
+import {
   type PackageOwner,
   selectPackageOwner,
   toPackageOwner,
@@ -56,20 +60,23 @@ export async function enterAccount(
 export async function enterAccountForReader(
   incoming: IncomingRequest,
   target: AccountTarget,
-): Promise<AccountContext & { facts: AccountFacts; owner: PackageOwner }> {
+): Promise<AccountContext & { facts: AccountFacts; owner: PackageOwner; unreadCount: number }> {
   const { db } = incoming.base;
   const {
     ctx,
     target: rows = [],
-    more = [[], []],
+    more: [relations, profiles, unread] = [[], [], []],
   } = await authenticate(
     incoming,
     target,
     (caller) => selectPackageOwner(db, { caller, name: target.name.toLowerCase() }),
-    (caller) => selectAccountFacts(db, target.name, caller),
+    (caller) =>
+      [...selectAccountFacts(db, target.name, caller), selectUnreadCount(db, caller)] as const,
   );
   const row = resolveAccount(incoming, ctx, target, rows);
-  return { ...row, facts: toAccountFacts(ctx.actor, more), owner: toPackageOwner(ctx.actor, row) };
+  const facts = toAccountFacts(ctx.actor, [relations, profiles]);
+  const owner = toPackageOwner(ctx.actor, row);
+  return { ...row, facts, owner, unreadCount: toUnreadCount(unread) };
 }
 
 /** Resolves the rows of a name to an account that the caller may see. */

@@ -10,6 +10,10 @@ import {
   toRules,
 } from "../domain/code/protections/select-rules.ts";
 import {
+  selectUnreadCount,
+  toUnreadCount,
+} from "../domain/issues/notifications/select-unread-count.ts";
+import {
   type ReaderFacts,
   selectReaderFacts,
   toReaderFacts,
@@ -89,20 +93,21 @@ export async function enterRepository(
 export async function enterRepositoryForReader(
   incoming: IncomingRequest,
   target: RepositoryTarget,
-): Promise<RequestContext & { facts: ReaderFacts }> {
+): Promise<RequestContext & { facts: ReaderFacts; unreadCount: number }> {
   const { db } = incoming.base;
   const {
     ctx,
     target: rows,
-    more = [[], []],
+    more: [toggles, parents, unread] = [[], [], []],
   } = await authenticate(
     incoming,
     target,
     (caller) => selectRepositoriesOfName(db, caller, target),
-    (caller) => selectReaderFacts(db, target, caller),
+    (caller) => [...selectReaderFacts(db, target, caller), selectUnreadCount(db, caller)] as const,
   );
   const repo = await findPermitted(incoming, ctx, target, rows);
-  return { ctx, repo, facts: toReaderFacts(ctx.actor, more) };
+  const facts = toReaderFacts(ctx.actor, [toggles, parents]);
+  return { ctx, repo, facts, unreadCount: toUnreadCount(unread) };
 }
 
 /** The repository with its rules, from rows that came with it. */

@@ -2,8 +2,10 @@ import type { Context } from "hono";
 
 import type { Session, User } from "../../db/schema/index.ts";
 import type { Ctx } from "../../context.ts";
-import { countNotifications } from "../../domain/issues/notifications/list-notifications.ts";
-import { NOTIFICATION_SUBJECTS } from "../../domain/issues/notifications/notification-filter.ts";
+import {
+  selectUnreadCount,
+  toUnreadCount,
+} from "../../domain/issues/notifications/select-unread-count.ts";
 import { authenticate } from "../../entrance/authenticate.ts";
 import type { IncomingRequest, Requirements } from "../../entrance/door.ts";
 import { Failure } from "../../lib/failure.ts";
@@ -19,8 +21,8 @@ export interface Page {
   ctx: Ctx;
   /** The token that each form of the page holds. */
   formToken: string;
-  /** The reader's unread notifications, counted while the page reads what it is about. */
-  unreadCount: Promise<number>;
+  /** The number of the reader's unread notifications. */
+  unreadCount: number | Promise<number>;
 }
 
 /** A page of somebody who is signed in. */
@@ -34,8 +36,8 @@ export interface OwnPage extends Page {
  * anonymous.
  */
 export async function openPage(c: Context<WebEnv>): Promise<Page> {
-  const { ctx } = await authenticate(readerRequest(c), { scopes: [], anonymous: "always" });
-  return { ctx, formToken: await openFormToken(c), unreadCount: countUnread(c, ctx) };
+  const { ctx, unreadCount } = await authenticateReader(c, "always");
+  return { ctx, formToken: await openFormToken(c), unreadCount };
 }
 
 /** Authenticates the reader of a page without forms for anonymous readers. */
@@ -43,8 +45,8 @@ export async function openPublicPage(
   c: Context<WebEnv>,
   anonymous: Requirements["anonymous"],
 ): Promise<Page> {
-  const { ctx } = await authenticate(readerRequest(c), { scopes: [], anonymous });
-  return toPublicPage(c, ctx);
+  const { ctx, unreadCount } = await authenticateReader(c, anonymous);
+  return toPublicPage(c, ctx, unreadCount);
 }
 
 /**
@@ -52,24 +54,32 @@ export async function openPublicPage(
  *
  * @param ctx The context of the request, with its reader.
  */
-export const toPublicPage = async (c: Context<WebEnv>, ctx: Ctx): Promise<Page> => ({
+export const toPublicPage = async (
+  c: Context<WebEnv>,
+  ctx: Ctx,
+  unreadCount: Page["unreadCount"],
+): Promise<Page> => ({
   ctx,
   formToken: ctx.actor.user ? await openFormToken(c) : "",
-  unreadCount: countUnread(c, ctx),
+  unreadCount,
 });
 
-/** Counts the reader's unread notifications. A form that is refused shows its page without them. */
-function countUnread(c: Context<WebEnv>, ctx: Ctx): Promise<number> {
-  const { user } = ctx.actor;
-  if (!user || c.req.method !== "GET") return Promise.resolve(0);
-  const counted = countNotifications(ctx, {
-    userId: user.id,
-    statuses: ["unread"],
-    subjects: NOTIFICATION_SUBJECTS,
-  });
-  // A page that is refused before it is rendered does not wait for it.
-  counted.catch(() => undefined);
-  return counted;
+/** Authenticates a page's reader, and counts what they have not read in the same round trip. */
+async function authenticateReader(
+  c: Context<WebEnv>,
+  anonymous: Requirements["anonymous"],
+): Promise<Pick<Page, "ctx" | "unreadCount">> {
+  const request = readerRequest(c);
+  const { ctx, more } = await authenticate(
+    request,
+    { scopes: [], anonymous },
+    undefined,
+    // Without a session there is nothing to ask the database for.
+    request.credential?.kind === "session"
+      ? (caller) => [selectUnreadCount(request.base.db, caller)] as const
+      : undefined,
+  );
+  return { ctx, unreadCount: toUnreadCount(more?.[0]) };
 }
 
 /**

@@ -48,7 +48,7 @@ function render(
   return renderPage(
     c,
     // Without a form, and so without a cookie.
-    { ctx, formToken: "", unreadCount: Promise.resolve(0) },
+    { ctx, formToken: "", unreadCount: 0 },
     { title, status },
     <section class="card">
       <h1>{title}</h1>

@@ -9,7 +9,7 @@ import {
   type User,
   users,
 } from "../../../src/db/schema/index.ts";
-import { recordEvent } from "../../support/activities.ts";
+import { pushOf, recordEvent } from "../../support/activities.ts";
 import { Browser } from "../../support/browser.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
@@ -116,6 +116,21 @@ describe("the page of an account", () => {
 
     await db.update(users).set({ isActivityHidden: true }).where(eq(users.id, user.id));
     expect(await read(`/${user.name}?tab=activity`)).toContain("0 contributions in the last year");
+  });
+
+  it("escapes the names of what happened", async () => {
+    const user = await make.user();
+    const repo = await publicRepo(user);
+    await recordEvent(repo, user, "repository.pushed", pushOf(`refs/heads/${BAD}`));
+    const page = await read(`/${user.name}?tab=activity`);
+    expect(page).toContain("pushed to &quot;&gt;&lt;script&gt;");
+    expect(page).not.toContain(BAD);
+  });
+
+  it("has its repositories at another address, too", async () => {
+    const user = await make.user();
+    const { status, headers } = await visit("GET", `/${user.name}/-/repositories`, PEOPLE);
+    expect([status, headers.get("Location")]).toEqual([303, `/${user.name}?tab=repositories`]);
   });
 
   it("shows organizations of which a membership is public", async () => {

@@ -6,6 +6,7 @@ import { call, visit } from "../../support/call.ts";
 import { makeIssue } from "../../support/issues.ts";
 import { make } from "../../support/make.ts";
 import { makeNotification } from "../../support/notifications.ts";
+import { makePackage } from "../../support/packages.ts";
 
 const BAD = `"><script>alert(1)</script>`;
 
@@ -54,6 +55,29 @@ describe("the first page", () => {
     expect((await (await Browser.signedIn(other)).get("/")).body).toContain(
       "0 unread notifications",
     );
+  });
+});
+
+describe("the number of unread notifications", () => {
+  // SECURITY: a reader who lost access to a repository learns nothing more of its issues.
+  it.each([
+    ["a user", {}, "1 unread notification"],
+    ["an administrator", { isAdmin: true }, "2 unread notifications"],
+    ["a restricted user", { isRestricted: true }, "0 unread notifications"],
+  ])("counts repositories that %s sees", async (_, fields, label) => {
+    const reader = await make.userWithPassword(fields);
+    const owner = await make.user();
+    const shown = await make.repo(owner, { visibility: "public" });
+    const hidden = await make.repo(owner, { isPrivate: true, visibility: "private" });
+    for (const repo of [shown, hidden]) await makeNotification(reader, await makeIssue(repo));
+    const browser = await Browser.signedIn(reader);
+    const pkg = await makePackage(owner);
+    const paths = ["/", `/${owner.name}`, `/${owner.name}/${shown.name}`];
+    const version = `/${owner.name}/-/packages/generic/${pkg.name}/1.0`;
+    // A restricted user sees no repository of others without a grant.
+    for (const path of reader.isRestricted ? paths.slice(0, 2) : [...paths, version]) {
+      expect((await browser.get(path)).body, path).toContain(`aria-label="${label}"`);
+    }
   });
 });
 

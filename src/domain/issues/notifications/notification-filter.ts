@@ -37,8 +37,19 @@ export interface NotificationKinds {
   readonly subjects: readonly NotificationSubjectKind[];
 }
 
-/** A range in a condition: its values, or the parameters of a prepared query. */
-export type NotificationRangeSql = NotificationRange | Params<NotificationRange>;
+/**
+ * A range in a condition: its values, the parameters of a prepared query, or a user whom the query
+ * itself finds.
+ */
+export type NotificationRangeSql =
+  | NotificationRange
+  | Params<NotificationRange>
+  | {
+      readonly userId: SQL;
+      readonly repoId?: undefined;
+      readonly since?: undefined;
+      readonly before?: undefined;
+    };
 
 /**
  * The parts of a filter as a prepared query takes them; each kind once, so that there are few

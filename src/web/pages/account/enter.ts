@@ -48,7 +48,9 @@ async function enter(
   pathAt: (renamed: User) => string,
 ): Promise<AccountPage> {
   const target = { name, scopes: [], anonymous: "by-setting", pathAt } as const;
-  const { ctx, facts, owner, ...row } = await enterAccountForReader(readerRequest(c), target);
-  const membership = toMembership(ctx.actor, row);
-  return { ...(await toPublicPage(c, ctx)), account: row.account, membership, facts, owner };
+  const entered = await enterAccountForReader(readerRequest(c), target);
+  const { ctx, account, facts, owner } = entered;
+  const membership = toMembership(ctx.actor, entered);
+  const page = await toPublicPage(c, ctx, entered.unreadCount);
+  return { ...page, account, membership, facts, owner };
 }

@@ -76,6 +76,7 @@ const showRepositories: ShowPart = async (c, { ctx, account }, list) => {
           name="q"
           value={text}
           aria-label="Search repositories of the account"
+          placeholder="Search"
         />
         <span class="pair">
           <label for="type">Type</label>
@@ -144,6 +145,8 @@ const showActivity: ShowPart = async (c, { ctx, account }, list) => {
           <input id="date" type="date" name="date" value={"dayAt" in day ? date : ""} />
         </span>
         <button type="submit">Show</button>
+        <a href={`${accountPath(account)}.rss`}>RSS</a>
+        <a href={`${accountPath(account)}.atom`}>Atom</a>
       </form>
       <ActivityList entries={items} now={ctx.now} empty="There is no activity to show." />
     </>

@@ -23,6 +23,10 @@ export const profile = new Hono<WebEnv>();
 
 profile.get("/:name", async (c) => showProfile(c, await enterAccountPage(c)));
 
+profile.get("/:name/-/repositories", (c) =>
+  c.redirect(`/${c.req.param("name")}?tab=repositories`, 303),
+);
+
 /** Sends the part of an account that the query names by `tab`. */
 async function showProfile(c: Context<WebEnv>, page: AccountPage): Promise<Response> {
   const requested = c.req.query("tab") ?? "overview";

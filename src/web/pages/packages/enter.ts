@@ -1,5 +1,10 @@
 import type { Context } from "hono";
 
+import { callerArgument } from "../../../auth/caller-sql.ts";
+import {
+  selectUnreadCount,
+  toUnreadCount,
+} from "../../../domain/issues/notifications/select-unread-count.ts";
 import {
   type PackageContext,
   selectPackageByName,
@@ -47,5 +52,11 @@ export async function enterPackagePage(c: Context<WebEnv>): Promise<PackagePage>
   );
   const pkg = toPackageContext(ctx.actor, owner, rows?.[0]);
   if (!pkg) throw notFound();
-  return { ...(await toPublicPage(c, ctx)), pkg };
+  // Counted while the page reads the version.
+  const counted = ctx.actor.user
+    ? selectUnreadCount(ctx.db, callerArgument(ctx.actor)).execute().then(toUnreadCount)
+    : Promise.resolve(0);
+  // A page that is refused before it is rendered does not wait for it.
+  counted.catch(() => undefined);
+  return { ...(await toPublicPage(c, ctx, counted)), pkg };
 }

@@ -22,7 +22,13 @@ export function readPackageFilter(c: Context): PackageFilter {
 export function PackageSearch({ path, filter }: { path: string; filter: PackageFilter }) {
   return (
     <form class="filters" action={path}>
-      <input type="search" name="q" value={filter.text ?? ""} aria-label="Search packages" />
+      <input
+        type="search"
+        name="q"
+        value={filter.text ?? ""}
+        aria-label="Search packages"
+        placeholder="Search"
+      />
       <span class="pair">
         <label for="type">Format</label>
         <select id="type" name="type">

@@ -30,6 +30,9 @@ export async function enterRepositoryPage(
 ): Promise<EnteredRepository> {
   const { owner = "", repo: name = "" } = c.req.param() as Record<string, string>;
   const target = targetOf(c, { owner, name, requirement, scopes: [] });
-  const { ctx, repo, facts } = await enterRepositoryForReader(readerRequest(c), target);
-  return { ...(await toPublicPage(c, ctx)), repo, facts };
+  const { ctx, repo, facts, unreadCount } = await enterRepositoryForReader(
+    readerRequest(c),
+    target,
+  );
+  return { ...(await toPublicPage(c, ctx, unreadCount)), repo, facts };
 }

@@ -1,0 +1,47 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { Browser } from "../../support/browser.ts";
+import { visit } from "../../support/call.ts";
+import { makeSite, PAGES, type Site } from "../../support/doors/pages.ts";
+import { fullScans } from "../../support/full-scans.ts";
+import { doorsWith } from "../../support/service.ts";
+import { logged } from "../../support/usage.ts";
+import { watchedDatabase } from "../../support/watched-database.ts";
+
+/** All statements that the service below sends to D1. */
+const sent: string[] = [];
+const listening = watchedDatabase({ onPrepare: (statement) => void sent.push(statement) });
+const watched = doorsWith({}, { DB: listening });
+
+/** Round trips of what needs more than two of them: downloads are counted after the response. */
+const ROUNDS: Readonly<Record<string, number>> = {
+  "the page that asks for consent": 3,
+  "a file": 3,
+  "a file of a repository": 3,
+  "a file of a release": 3,
+  "a file of the latest release": 3,
+};
+
+let site: Site;
+beforeAll(async () => {
+  site = await makeSite();
+});
+
+describe("a page", () => {
+  it.each(Object.entries(PAGES))("asks the database twice at most: %s", async (title, to) => {
+    await site.browser.get(to(site));
+    const { line } = await logged(() => site.browser.get(to(site)));
+    expect(line.d1Rounds).toBeLessThanOrEqual(ROUNDS[title] ?? 2);
+    const { line: anonymous } = await logged(() => visit("GET", to(site)));
+    expect(anonymous.d1Rounds).toBeLessThanOrEqual(ROUNDS[title] ?? 2);
+  });
+
+  it.each(Object.entries(PAGES))("scans no growing table: %s", async (_, to) => {
+    const reader = new Browser(watched);
+    for (const [name, value] of site.browser.cookies) reader.cookies.set(name, value);
+    sent.length = 0;
+    await reader.get(to(site));
+    await watched("GET", to(site));
+    expect(await fullScans([...new Set(sent)])).toEqual([]);
+  });
+});
