@@ -4,6 +4,7 @@ import type { WebEnv } from "../../env.ts";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
+import { compare } from "./compare.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
 import { source } from "./source.tsx";
@@ -13,6 +14,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   source,
   commits,
   commit,
+  compare,
   branches,
   releases,
   people,
