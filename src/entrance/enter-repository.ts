@@ -148,12 +148,45 @@ export async function enterNetwork(
     selectNamedOrRelated(incoming.base.db, caller, target, relative),
   );
   const repo = await findPermitted(incoming, ctx, target, rows);
-  const relatives = rows
+  return { ctx, repo, relatives: findRelatives(ctx, repo, rows, relative) };
+}
+
+/**
+ * Like `enterNetwork`, for a page that shows how the repository relates to its reader; in the same
+ * round trip.
+ */
+export async function enterNetworkForReader(
+  incoming: IncomingRequest,
+  target: RepositoryTarget,
+  relative: RelativeName,
+): Promise<RequestContext & { facts: ReaderFacts; relatives: RepositoryContext[] }> {
+  const { db } = incoming.base;
+  const {
+    ctx,
+    target: rows = [],
+    more = [[], []],
+  } = await authenticate(
+    incoming,
+    target,
+    (caller) => selectNamedOrRelated(db, caller, target, relative),
+    (caller) => selectReaderFacts(db, target, caller),
+  );
+  const repo = await findPermitted(incoming, ctx, target, rows);
+  const relatives = findRelatives(ctx, repo, rows, relative);
+  return { ctx, repo, facts: toReaderFacts(ctx.actor, more), relatives };
+}
+
+/** The repositories that `relative` names, in the network of another and visible to the caller. */
+const findRelatives = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  rows: readonly NamedRow[],
+  relative: RelativeName,
+): RepositoryContext[] =>
+  rows
     .filter((row) => isOf(row, relative) && isInNetworkOf(row.repo, repo.row))
     .map((row) => toRepositoryContext(ctx.actor, row))
     .filter((each) => isAllowed(each, TO_SEE));
-  return { ctx, repo, relatives };
-}
 
 const isOf = (row: NamedRow, { owner, repo }: RelativeName): boolean =>
   row.owner.lowerName === owner.toLowerCase() &&

@@ -33,6 +33,14 @@ export function sourcePath(
   return path === "" ? base : `${base}/${encodePath(path)}`;
 }
 
+/**
+ * The path of a comparison.
+ *
+ * @param dots Two compare with the base itself, three with what both have in common.
+ */
+export const comparePath = (repo: Names, base: string, head: string, dots = "..."): string =>
+  `${repositoryPath(repo)}/compare/${encodePath(base)}${dots}${encodePath(head)}`;
+
 /** The path of a commit's page. */
 export const commitPath = (repo: Names, oid: string): string =>
   `${repositoryPath(repo)}/commit/${oid}`;

@@ -61,8 +61,9 @@ let service: Awaited<ReturnType<typeof startService>>;
 let browser: Browser;
 /** By a name: security keys do not belong to addresses. */
 let root: string;
-/** The page of a commit that changes a line of a long file and adds 60 others. */
+/** The pages of a commit that changes a line of a long file and adds 60 others. */
 let change: string;
+let comparison: string;
 
 beforeAll(async () => {
   if (browserPath === undefined) return;
@@ -85,7 +86,7 @@ beforeAll(async () => {
   const content = btoa(`/* a comment\n of two lines */\nconst text = "${"long ".repeat(60)}";\n`);
   await callAsRoot("POST", "/repos/root/shown/contents/src/a.ts", { content });
   await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
-  change = await makeChange();
+  [change, comparison] = await makeChange();
   const published = await fetch(`${service.url}/api/packages/root/generic/tool/1.0/tool.bin`, {
     method: "PUT",
     headers: { Authorization: `Basic ${btoa(`root:${PASSWORD}`)}` },
@@ -149,7 +150,7 @@ async function callAsRoot(method: string, path: string, json: object): Promise<u
   return answer.json();
 }
 
-async function makeChange(): Promise<string> {
+async function makeChange(): Promise<[change: string, comparison: string]> {
   await callAsRoot("POST", "/user/repos", { name: "changed", auto_init: true });
   const lines = Array.from({ length: 100 }, (_, at) => `line ${at + 1}\n`);
   const commit = async (files: object[]) => {
@@ -165,7 +166,11 @@ async function makeChange(): Promise<string> {
     path: `dir/${String(at).padStart(2, "0")}.txt`,
     content: btoa(`${at}\n`),
   }));
-  return `/root/changed/commit/${(await commit([update, ...others])).commit.sha}`;
+  const after = await commit([update, ...others]);
+  return [
+    `/root/changed/commit/${after.commit.sha}`,
+    `/root/changed/compare/${before.commit.sha}...main`,
+  ];
 }
 
 /** Registers by the pages and the mail, in a browser of its own. */
@@ -537,7 +542,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
         await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${colorScheme}-${width}`);
         if (overflow > 0 || barriers.length > 0) faults[path] = { barriers, overflow };
       };
-      const diffs = [change, `${change}?style=split`];
+      const diffs = [change, `${change}?style=split`, comparison, "/root/changed/compare/x"];
       for (const path of [...PUBLIC, ...diffs]) await look(path);
       await signIn(page, "root");
       for (const path of [...SIGNED_IN, ...SETTINGS]) await look(path);

@@ -30,6 +30,7 @@ export async function makeSite() {
     headers: { "Content-Type": "application/octet-stream" },
     body: "text",
   });
+  const commits = await call("GET", `${at}/commits?limit=1`, { as: user });
   await call("POST", "/user/avatar", { as: user, json: { image: pngOf(1, 1, user.name) } });
   const { body } = await call("GET", "/user", { as: user });
   return {
@@ -39,6 +40,7 @@ export async function makeSite() {
     packagePath: `/${user.name}/-/packages/${pkg.type}/${pkg.name}`,
     browser: await Browser.signedIn(user),
     path: `/${user.name}/${repo.name}`,
+    commitOid: String(commits.body[0].sha),
     pullNumber: pull.number,
     uuid: String(asset.body.uuid),
     avatarPath: new URL(body.avatar_url).pathname,
@@ -85,6 +87,10 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a directory": ({ path }) => `${path}/src/branch/main`,
   "the page of a file's lines and their commits": ({ path }) => `${path}/blame/branch/main/file`,
   "the page of the history": ({ path }) => `${path}/commits/branch/main`,
+  "the page of a commit": ({ path, commitOid }) => `${path}/commit/${commitOid}`,
+  "the page of a comparison": ({ path }) => `${path}/compare/some/tag...main`,
+  "the page of a comparison with a fork": ({ path, user }) =>
+    `${path}/compare/some/tag...${user.name}:main`,
   "the page of branches": ({ path }) => `${path}/branches`,
   "the page of tags": ({ path }) => `${path}/tags`,
   "the page of releases": ({ path }) => `${path}/releases`,

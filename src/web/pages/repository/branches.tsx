@@ -8,7 +8,7 @@ import { decodeCommitText } from "../../../shapes/git/commit.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
 import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, repositoryPath, sourcePath } from "../addresses.ts";
+import { commitPath, comparePath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Icon } from "../icon.tsx";
 import { Pager, readListPage } from "../pager.tsx";
@@ -52,6 +52,9 @@ branches.get("/:owner/:repo/branches", async (c) => {
               <Ago at={gitTimeMs(commit.committer.timeSeconds)} now={ctx.now} />
             </span>
             <a href={sourcePath(repo, "commits", { kind: "branch", name })}>History</a>
+            {name === repo.row.defaultBranch ? undefined : (
+              <a href={comparePath(repo, repo.row.defaultBranch, name)}>Compare</a>
+            )}
           </li>
         ))}
       </ul>

@@ -8,7 +8,7 @@ import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { CommitEntry } from "../../../shapes/git/commit.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, sourcePath } from "../addresses.ts";
+import { commitPath, comparePath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { CommitAuthor, subjectOf } from "./commit-line.tsx";
@@ -59,6 +59,9 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
             </>
           )}
         </h2>
+        {below === "" ? (
+          <a href={comparePath(repo, repo.row.defaultBranch, revision.name)}>Compare</a>
+        ) : undefined}
       </div>
       <ol class="box commits">
         {entries.map((entry) => (
@@ -71,14 +74,14 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
 });
 
 interface CommitRowProps {
-  page: EnteredRepository;
+  page: Pick<EnteredRepository, "repo" | "ctx">;
   entry: CommitEntry;
   /** The path whose history is listed. */
   path: string;
 }
 
 /** A commit of a list. */
-function CommitRow({ page: { repo, ctx }, entry, path }: CommitRowProps) {
+export function CommitRow({ page: { repo, ctx }, entry, path }: CommitRowProps) {
   const { commitOid, commit } = entry;
   return (
     <li>

@@ -2,7 +2,11 @@ import type { Context } from "hono";
 
 import type { Requirement } from "../../../auth/access/requirement.ts";
 import type { ReaderFacts } from "../../../domain/repos/repository/reader-facts.ts";
-import { enterRepositoryForReader } from "../../../entrance/enter-repository.ts";
+import {
+  enterNetworkForReader,
+  enterRepositoryForReader,
+  type RelativeName,
+} from "../../../entrance/enter-repository.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { targetOf } from "../../enter-repository-path.ts";
 import type { WebEnv } from "../../env.ts";
@@ -35,4 +39,28 @@ export async function enterRepositoryPage(
     target,
   );
   return { ...(await toPublicPage(c, ctx, unreadCount)), repo, facts };
+}
+
+/** The request of a page of a repository and of others of its fork network. */
+export interface EnteredNetwork extends EnteredRepository {
+  readonly relatives: readonly RepositoryContext[];
+}
+
+/**
+ * Enters the repository of a page's path as `enterRepositoryPage` does, and those of its fork
+ * network that `relative` names, if the path names any.
+ *
+ * Cost: one round trip of the database.
+ */
+export async function enterNetworkPage(
+  c: Context<WebEnv>,
+  requirement: Requirement,
+  relative: RelativeName | undefined,
+): Promise<EnteredNetwork> {
+  if (!relative) return { ...(await enterRepositoryPage(c, requirement)), relatives: [] };
+  const { owner = "", repo: name = "" } = c.req.param() as Record<string, string>;
+  const target = targetOf(c, { owner, name, requirement, scopes: [] });
+  const entered = await enterNetworkForReader(readerRequest(c), target, relative);
+  const { ctx, repo, facts, relatives } = entered;
+  return { ...(await toPublicPage(c, ctx)), repo, facts, relatives };
 }

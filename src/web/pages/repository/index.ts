@@ -5,6 +5,7 @@ import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
+import { compare } from "./compare.tsx";
 import { fork } from "./fork.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
@@ -17,6 +18,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   blame,
   commits,
   commit,
+  compare,
   branches,
   releases,
   people,
