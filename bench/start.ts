@@ -33,7 +33,7 @@ type Started = { pid: () => number; close: () => Promise<void> };
 await withResources(bench);
 
 async function bench({ directory, track, release }: Resources): Promise<void> {
-  const { rounds, gitea: program } = parseOptions(process.argv.slice(2));
+  const { rounds, gitea: program, giteaStatic } = parseOptions(process.argv.slice(2));
   console.log(describeMachine());
   await show("node", ["--import", "./scripts/node-version.js", "scripts/build/service.ts"]);
 
@@ -49,9 +49,7 @@ async function bench({ directory, track, release }: Resources): Promise<void> {
   const peer =
     program === undefined
       ? undefined
-      : await track(
-          openGitea(join(directory, "gitea"), { gitea: program, giteaStatic: undefined }),
-        );
+      : await track(openGitea(join(directory, "gitea"), { gitea: program, giteaStatic }));
   if (peer) await release(peer);
 
   const measured: Record<string, Measured[]> = { first: [], later: [], gitea: [] };
@@ -85,15 +83,24 @@ async function bench({ directory, track, release }: Resources): Promise<void> {
 }
 
 /** @throws Refusal with the name of the option and its allowed values. */
-function parseOptions(args: string[]): { rounds: number; gitea: string | undefined } {
+function parseOptions(args: string[]): {
+  rounds: number;
+  gitea: string | undefined;
+  giteaStatic: string | undefined;
+} {
   return refusingUnknown(() => {
     const { values } = parseArgs({
       args,
-      options: { gitea: { type: "string" }, rounds: { type: "string", default: "5" } },
+      options: {
+        gitea: { type: "string" },
+        "gitea-static": { type: "string" },
+        rounds: { type: "string", default: "5" },
+      },
     });
     return {
       rounds: Math.round(numberOption("--rounds", values.rounds, 1, 100)),
       gitea: values.gitea,
+      giteaStatic: values["gitea-static"],
     };
   });
 }

@@ -38,7 +38,7 @@ import { browse } from "./web/pages/browse.ts";
 type Limits = "SIGN_IN_ACCOUNT_FAILURES" | "SIGN_IN_ADDRESS_FAILURES" | LimitedAction;
 type Bindings = Omit<Env, Limits> &
   Partial<Pick<Env, Limits>> &
-  MailBindings & { EVENTS_OUT?: Queue<object> };
+  MailBindings & { EVENTS_OUT?: Queue<object>; DISK_SPACE?: Fetcher };
 
 interface AppEnv {
   Bindings: Bindings;
@@ -49,6 +49,7 @@ interface AppEnv {
     findBookmark: () => string | undefined;
     findWriteBookmark: () => string | undefined;
     assets: Fetcher;
+    diskSpace: Fetcher | undefined;
   };
 }
 
@@ -151,6 +152,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   c.set("requestId", id);
   c.set("rootUrl", rootUrl);
   c.set("assets", c.env.ASSETS);
+  c.set("diskSpace", c.env.DISK_SPACE);
   const findBookmark = (): string | undefined => session.getBookmark() ?? undefined;
   c.set("findBookmark", findBookmark);
   c.set("findWriteBookmark", () => (usage.hasWritten ? findBookmark() : undefined));

@@ -1,4 +1,4 @@
-import { copyFile, mkdir } from "node:fs/promises";
+import { copyFile, cp, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
 import { inProject } from "../project.ts";
@@ -7,14 +7,15 @@ import { buildDescription, descriptionSources } from "./description.ts";
 import { buildKernel } from "./kernel.ts";
 import { buildHashes } from "./hashes.ts";
 import { buildLanguages } from "./languages.ts";
+import { buildPageFiles, pageFilesDirectory } from "./page-files.ts";
 import { buildTemplates } from "./templates.ts";
 import { whenChanged } from "./when-changed.ts";
 
 const viewer = "node_modules/swagger-ui-dist";
 
 /**
- * The files that the Worker's ASSETS binding serves besides the interface description, with the
- * source of each.
+ * The files that the Worker's ASSETS binding serves besides the interface description and what
+ * pages load, with the source of each.
  */
 const files: Record<string, string> = {
   "-/swagger/index.html": "scripts/assets/index.html",
@@ -22,11 +23,6 @@ const files: Record<string, string> = {
   "-/swagger/swagger-ui.css": `${viewer}/swagger-ui.css`,
   "-/swagger/swagger-ui-bundle.js": `${viewer}/swagger-ui-bundle.js`,
   "-/swagger/favicon-32x32.png": `${viewer}/favicon-32x32.png`,
-  "-/pages/style.css": "src/web/pages/style.css",
-  "-/pages/favicon.svg": "src/web/pages/favicon.svg",
-  "-/pages/icons.svg": "src/web/pages/icons.svg",
-  "-/pages/code.js": "src/web/pages/scripts/code.js",
-  "-/pages/security-key.js": "src/web/pages/security-key.js",
 };
 
 /**
@@ -41,32 +37,40 @@ export async function buildAssets(): Promise<boolean> {
 
 /**
  * Builds the Worker's sources that packages contain in other forms: dist/templates, dist/languages,
- * dist/wasm and dist/hashes.
+ * dist/wasm and dist/hashes; and dist/pages.
  */
 export async function buildSources(): Promise<void> {
   await refusing(async () => {
     // The compiler of the kernel is a process of its own.
-    await Promise.all([buildKernel(), buildTemplates(), buildLanguages(), buildHashes()]);
+    await Promise.all([
+      buildKernel(),
+      buildTemplates(),
+      buildLanguages(),
+      buildHashes(),
+      buildPageFiles(),
+    ]);
   });
 }
 
 /**
- * Builds dist/assets: the interface description in both versions, and its viewer.
+ * Builds dist/assets: the interface description in both versions, its viewer, and what pages load.
  *
  * @returns Whether dist/assets was built anew.
  */
 export async function buildServedFiles(): Promise<boolean> {
-  const sources = [...Object.values(files), ...descriptionSources];
-  return refusing(() =>
-    whenChanged("dist/assets", sources, async (directory) => {
+  return refusing(async () => {
+    await buildPageFiles();
+    const sources = [...Object.values(files), pageFilesDirectory, ...descriptionSources];
+    return whenChanged("dist/assets", sources, async (directory) => {
       for (const [name, source] of Object.entries(files)) {
         const target = join(directory, name);
         await mkdir(dirname(target), { recursive: true });
         await copyFile(inProject(source), target);
       }
+      await cp(inProject(pageFilesDirectory), join(directory, "-/pages"), { recursive: true });
       await buildDescription(directory);
-    }),
-  );
+    });
+  });
 }
 
 async function refusing<Result>(build: () => Promise<Result>): Promise<Result> {

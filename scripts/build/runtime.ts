@@ -5,7 +5,7 @@ import { inProject } from "../project.ts";
 import { localDatabases } from "../serve/database/bindings.ts";
 import {
   CONTROL_SOCKET,
-  MAIL_SERVICE,
+  HOST_SERVICES,
   PUBLIC_SOCKET,
   type RuntimeFiles,
   runtimeDirectory,
@@ -121,7 +121,12 @@ async function configOf(
       script: "",
       name,
       bindings: Object.fromEntries(variables.map((variable) => [variable, variable])),
-      serviceBindings: { MAIL_FILES: { external: { address: "unix:mail", http: {} } } },
+      serviceBindings: Object.fromEntries(
+        Object.entries(HOST_SERVICES).map(([binding, socket]) => [
+          binding,
+          { external: { address: `unix:${socket}`, http: {} } },
+        ]),
+      ),
     };
     const control = {
       name: "control",
@@ -181,9 +186,12 @@ function reduce(
 ): Configuration {
   const byName = new Map(services.map((service) => [service.name, service]));
   const [service, control] = [`core:user:${name}`, "core:user:control"];
-  const mail = services.find((each) => each.name.endsWith("MAIL_FILES"));
-  if (!mail) throw new Error("the configuration has no service for mail");
-  byName.set(mail.name, { ...mail, external: { http: {} } });
+  const hostServices = Object.entries(HOST_SERVICES).map(([binding, own]) => {
+    const made = services.find((each) => each.name.endsWith(binding));
+    if (!made) throw new Error(`the configuration has no service for ${binding}`);
+    byName.set(made.name, { ...made, external: { http: {} } });
+    return { made: made.name, own };
+  });
   byName.set(SILENT.name, SILENT);
 
   const reached = new Set<string>();
@@ -217,10 +225,11 @@ function reduce(
     { name: CONTROL_SOCKET, service: { name: control }, http: {} },
   ];
   const config = { services: kept, sockets, extensions, autogates, v8Flags: V8_FLAGS };
-  return {
-    config: renameService(config, mail.name, MAIL_SERVICE),
-    directories,
-  };
+  const named = hostServices.reduce(
+    (renamed, { made, own }) => renameService(renamed, made, own),
+    config,
+  );
+  return { config: named, directories };
 }
 
 /**

@@ -3,11 +3,13 @@ import { existsSync } from "node:fs";
 import { inProject } from "../project.ts";
 import { type Check, runCheckTool, toResult } from "./check.ts";
 
-// Each project has its own globals: the Worker, Node, and the engine, which may use neither's.
+// Each project has its own globals: the Worker, Node, the engine, which may use neither's, and the
+// browser.
 const projects = [
   "tsconfig.json",
   "scripts/tsconfig.json",
   "src/git/tsconfig.json",
+  "src/web/pages/scripts/tsconfig.json",
   "test/git/tsconfig.json",
 ];
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
-import { once } from "node:events";
 import { mkdir, rename, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
+
+import { type HostService, openHostService } from "./host-service.ts";
 
 /** A mail as the Worker sends it: see src/outgoing/mailer.ts. */
 type Mail = {
@@ -22,11 +22,8 @@ type Mail = {
  *
  * @param path The socket at which it listens.
  */
-export async function receiveMails(
-  path: string,
-  data: string,
-): Promise<{ path: string; close: () => void }> {
-  const server = createServer((request, response) => {
+export const receiveMails = (path: string, data: string): Promise<HostService> =>
+  openHostService(path, (request, response) => {
     json(request)
       .then((mail) => store(mail as Mail, join(data, "mail")))
       .then(
@@ -37,16 +34,6 @@ export async function receiveMails(
         },
       );
   });
-  server.listen(path);
-  await once(server, "listening");
-  return {
-    path,
-    close: () => {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
-}
 
 async function store(mail: Mail, directory: string): Promise<void> {
   const at = new Date();

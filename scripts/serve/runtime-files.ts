@@ -9,12 +9,12 @@ export type RuntimeFiles = {
 };
 
 /**
- * The names of sockets and of the service for mail in the configuration, whose addresses the
- * command line has.
+ * The names of sockets, and of the services of this process by the Worker's bindings to them, in
+ * the configuration. The command line has their addresses.
  */
 export const PUBLIC_SOCKET = "public";
 export const CONTROL_SOCKET = "control";
-export const MAIL_SERVICE = "mail";
+export const HOST_SERVICES = { MAIL_FILES: "mail", DISK_SPACE: "disk" } as const;
 
 /**
  * The directory of the configuration for a Worker, inside the project. Values of variables are no

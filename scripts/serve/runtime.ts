@@ -11,13 +11,14 @@ import { inProject } from "../project.ts";
 import { Refusal } from "../refusal.ts";
 import { callControl } from "./control/client.ts";
 import { ControlledDatabase } from "./control/database.ts";
+import { reportDiskSpace } from "./disk-space.ts";
 import { formatListenUrls } from "./listen-urls.ts";
 import { receiveMails } from "./mail-files.ts";
 import type { Database } from "./migrate.ts";
 import { findFreePort } from "./port.ts";
 import {
   CONTROL_SOCKET,
-  MAIL_SERVICE,
+  HOST_SERVICES,
   PUBLIC_SOCKET,
   type RuntimeFiles,
   runtimeDirectory,
@@ -74,7 +75,10 @@ export async function openRuntime(
   const files = inProject(runtimeDirectory(worker));
   const sockets = makeSocketDirectory();
   const controlPath = join(sockets, "control");
-  const mails = await receiveMails(join(sockets, "mail"), data);
+  const hostServices = {
+    [HOST_SERVICES.MAIL_FILES]: await receiveMails(join(sockets, "mail"), data),
+    [HOST_SERVICES.DISK_SPACE]: await reportDiskSpace(join(sockets, "disk"), data),
+  };
   let running: Workerd | undefined;
   let isClosing = false;
 
@@ -85,7 +89,9 @@ export async function openRuntime(
       "--experimental",
       `--socket-addr=${PUBLIC_SOCKET}=${publicAddress}`,
       `--socket-addr=${CONTROL_SOCKET}=unix:${controlPath}`,
-      `--external-addr=${MAIL_SERVICE}=unix:${mails.path}`,
+      ...Object.entries(hostServices).map(
+        ([name, { path }]) => `--external-addr=${name}=unix:${path}`,
+      ),
       ...directoriesIn(files, data).map(([name, path]) => `--directory-path=${name}=${path}`),
       "--control-fd=3",
       join(files, "config.bin"),
@@ -137,7 +143,7 @@ export async function openRuntime(
     close: async () => {
       isClosing = true;
       const isFinished = await stop();
-      mails.close();
+      for (const service of Object.values(hostServices)) service.close();
       rmSync(sockets, { recursive: true, force: true });
       return isFinished;
     },

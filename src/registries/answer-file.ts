@@ -4,6 +4,7 @@ import type { FileOfVersion } from "../domain/packages/package/find-file.ts";
 import { formatFilename } from "../lib/header-value.ts";
 import { answerStoredFile } from "../lib/stored-file.ts";
 import type { RegistryContext } from "./env.ts";
+import { fileDateOf } from "./file-date.ts";
 
 /** How a file is sent, where it is not as usual. */
 interface FileForm {
@@ -25,7 +26,7 @@ export function answerFile(
   return answerStoredFile(c.req.raw, {
     sizeBytes: blob.sizeBytes,
     tag,
-    modifiedAt: file.createdAt,
+    modifiedAt: fileDateOf(file.createdAt, ctx.now),
     headers: {
       "Content-Type": type,
       "Content-Disposition": `attachment; ${formatFilename(file.name)}`,

@@ -543,7 +543,7 @@ export class RepositoryObject extends DurableObject<Env> {
     this.forks.remove(done.goneForkNames);
     this.forks.confirm(done.confirmedForkNames);
     this.keepInquiry(done.inquiry);
-    if (done.version === this.version()) this.ctx.storage.kv.put("tended", done.version);
+    if (done.version === this.version()) this.ctx.storage.kv.put("maintainedVersion", done.version);
     this.collection.setPolicy(done.policy);
     this.scheduleCollection();
     return this.maintenanceDueAt() === undefined;
@@ -639,7 +639,7 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   private isChanged(): boolean {
-    return this.version() > (this.ctx.storage.kv.get<number>("tended") ?? 0);
+    return this.version() > (this.ctx.storage.kv.get<number>("maintainedVersion") ?? 0);
   }
 
   /** Sets the alarm to `at`, unless it is set to an earlier time. */

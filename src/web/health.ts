@@ -9,13 +9,28 @@ const ping = prepare((db) => db.select({ one: sql`1` }).from(sql`(select 1)`));
 
 export const health = new Hono<WebEnv>();
 
-/** The health check for load balancers: 200, or 503 if the database does not respond. */
+type Status = "pass" | "fail";
+
+/**
+ * The health check for load balancers: 200, or 503 if the database does not respond, or the disk
+ * of `npm start` is full, which refuses writes.
+ */
 health.get("/api/healthz", async (c) => {
-  const { config, db, now } = c.var.base;
-  const status = await ping(db, {}).then(
-    () => "pass" as const,
-    () => "fail" as const,
-  );
-  const checks = { "database:ping": [{ status, time: formatTime(now) }] };
+  const { base, diskSpace } = c.var;
+  const { config, db, now } = base;
+  const time = formatTime(now);
+  const [database, disk] = await Promise.all([
+    statusOf(ping(db, {}).then(() => true)),
+    diskSpace && statusOf(diskSpace.fetch("http://disk/").then(({ ok }) => ok)),
+  ]);
+  const checks = {
+    "database:ping": [{ status: database, time }],
+    ...(disk && { "disk:space": [{ status: disk, time }] }),
+  };
+  const status: Status = database === "fail" || disk === "fail" ? "fail" : "pass";
   return c.json({ status, description: config.appName, checks }, status === "pass" ? 200 : 503);
 });
+
+async function statusOf(check: Promise<boolean>): Promise<Status> {
+  return (await check.catch(() => false)) ? "pass" : "fail";
+}

@@ -11,6 +11,7 @@ import { sampleOf } from "../support/sample.ts";
 import { byId, isRead, sampled } from "../support/samples/gather.ts";
 import { requestIn } from "../support/samples/request.ts";
 import { World } from "../support/samples/world.ts";
+import { startSession } from "../support/sessions.ts";
 
 const ADDRESS = /https:\/\/forge\.example(\/[^\s"'<>)]*)/g;
 
@@ -34,7 +35,12 @@ const addressesOf = ({ body, headers }: Answer): Set<string> =>
 const PAGE = [
   /^\/[^/]+$/,
   /^\/(?!attachments\/|avatars\/)[^/]+\/[^/]+$/,
-  /^\/[^/]+\/[^/]+\/(?:src|commit|commits|compare|issues|releases\/tag)\//,
+  /^\/[^/]+\/[^/]+\/(?:src|commit|commits|releases\/tag)\/(?!.*\.(?:diff|patch)$)/,
+];
+
+/** Addresses of pages that the service does not have yet. */
+const ABSENT_PAGE = [
+  /^\/[^/]+\/[^/]+\/(?:compare|issues)\//,
   /^\/[^/]+\/[^/]+\/pulls\/\d+$/,
   /^\/[^/]+\/-\/packages\//,
 ];
@@ -42,20 +48,23 @@ const PAGE = [
 /** What a client appends to the address of a repository. */
 const GIT_SUFFIX = "/info/refs?service=git-upload-pack";
 
-/** The addresses that are no pages, as clients request them. */
+/** The addresses, as clients request them. */
 const followable = (answer: Answer): string[] =>
-  [...addressesOf(answer)].flatMap((path) => {
-    if (path.startsWith("/api/")) return [path];
-    if (path.endsWith(".git")) return [path + GIT_SUFFIX];
-    return PAGE.some((page) => page.test(path)) ? [] : [path];
-  });
+  [...addressesOf(answer)].map((path) =>
+    !path.startsWith("/api/") && path.endsWith(".git") ? path + GIT_SUFFIX : path,
+  );
 
-/** Requests addresses as a user, and returns those that lead nowhere. */
+const isOf = (patterns: readonly RegExp[], path: string): boolean =>
+  patterns.some((pattern) => pattern.test(path));
+
+/** Requests addresses as a user, pages in a browser, and returns those that lead nowhere. */
 async function follow(paths: readonly string[], as: TestUser): Promise<string[]> {
   const found = [];
+  const browser = { headers: { ...(await startSession(as)), Accept: "text/html" } };
   for (const path of paths) {
-    const { status } = await visit("GET", path, { as });
-    if (status !== 200) found.push(`${status} ${path}`);
+    const isPage = isOf([...PAGE, ...ABSENT_PAGE], path);
+    const { status } = await visit("GET", path, isPage ? browser : { as });
+    if (status !== (isOf(ABSENT_PAGE, path) ? 404 : 200)) found.push(`${status} ${path}`);
   }
   return found;
 }
@@ -85,7 +94,7 @@ async function storeBytes(): Promise<void> {
 /** Writes of a usual run; all in `npm run test:deep`. */
 const WRITES = 60;
 
-describe("each address in an answer that is no page", () => {
+describe("each address in an answer", () => {
   const shared = new World();
   const followed = new Set<string>();
   const writes = sampled.filter((operation) => !isRead(operation));
@@ -105,7 +114,9 @@ describe("each address in an answer that is no page", () => {
   });
 
   it("was found in the answers", () => {
-    for (const part of ["/raw/", "/attachments/", "/releases/download/", ".diff", "/avatars/"]) {
+    const files = ["/raw/", "/attachments/", "/releases/download/", ".diff", "/avatars/"];
+    const pages = ["/src/branch/", "/commit/", "/releases/tag/"];
+    for (const part of [...files, ...pages]) {
       expect([...followed].filter((path) => path.includes(part)).length, part).toBeGreaterThan(0);
     }
   });

@@ -1,7 +1,8 @@
-import { eq } from "drizzle-orm";
+import { eq, inArray, sql } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { packages } from "../../src/db/schema/index.ts";
+import { packageFiles, packages, packageVersions } from "../../src/db/schema/index.ts";
+import { fileDateOf } from "../../src/registries/file-date.ts";
 import type { Sending } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { freshName, make, type TestUser } from "../support/make.ts";
@@ -83,12 +84,28 @@ async function publishTool(format: string) {
   };
 }
 
+/** Publishes the files of an owner two seconds earlier. */
+async function ageFiles({ id }: TestUser): Promise<void> {
+  const isOwn = inArray(
+    packageFiles.versionId,
+    db
+      .select({ id: packageVersions.id })
+      .from(packageVersions)
+      .where(eq(packageVersions.ownerId, id)),
+  );
+  await db
+    .update(packageFiles)
+    .set({ createdAt: sql`${packageFiles.createdAt} - 2000` })
+    .where(isOwn);
+}
+
 const dateOf = async (index: RegistryRead, sending: Sending = {}): Promise<string | null> =>
   (await read(index, sending)).headers.get("Last-Modified");
 
 describe.each(Object.keys(PUBLISHED))("indexes and files of %s", (format) => {
   it("are sent once to a client that knows their tag or their date", async () => {
-    const { reads } = await publishTool(format);
+    const { owner, reads } = await publishTool(format);
+    await ageFiles(owner);
     for (const each of reads.filter(({ title }) => !UNDATED.has(title))) {
       const first = await read(each);
       const [tag, date] = ["ETag", "Last-Modified"].map((name) => first.headers.get(name));
@@ -137,6 +154,36 @@ describe.each(Object.entries(CHANGED_BY_VERSION))("indexes of %s", (format, titl
         expect([each.title, version, current.status]).toEqual([each.title, version, 304]);
       }
     }
+  });
+});
+
+describe("the date of a file", () => {
+  const put = (owner: TestUser, body: string) =>
+    serve("PUT", `/api/packages/${owner.name}/generic/tool/1/file`, { as: owner, body });
+
+  it.each([10_000, 10_999])("is the second after its publication, and absent before: %i", (at) => {
+    expect([at, 10_999, 11_000, 20_000].map((now) => fileDateOf(at, now))).toEqual([
+      undefined,
+      undefined,
+      11_000,
+      11_000,
+    ]);
+  });
+
+  it("is another one when it is published again, for clients that know only dates", async () => {
+    const owner = await make.user();
+    const path = `/api/packages/${owner.name}/generic/tool/1`;
+    const file = { title: "file", path: `${path}/file` };
+    expect((await put(owner, "one")).status).toBe(201);
+    expect((await serve("DELETE", path, { as: owner })).status).toBe(204);
+    expect((await put(owner, "two")).status).toBe(201);
+    await ageFiles(owner);
+    const known = (await dateOf(file)) ?? "";
+    expect((await read(file, since(known))).status).toBe(304);
+    expect((await serve("DELETE", path, { as: owner })).status).toBe(204);
+    expect((await put(owner, "three")).status).toBe(201);
+    expect(await read(file, since(known))).toMatchObject({ status: 200, body: "three" });
+    expect(await read(file, since(new Date().toUTCString()))).toMatchObject({ status: 200 });
   });
 });
 

@@ -1,6 +1,22 @@
+import { createExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
 import { describe, expect, it } from "vitest";
 
-import { visit } from "../support/call.ts";
+import worker from "../../src/worker.ts";
+import { send, visit } from "../support/call.ts";
+
+/** Asks a service whose database, or whose machine's disk, answers as given. */
+function checkHealth(bindings: { DISK_SPACE?: () => Response; DB?: D1Database }) {
+  const { DISK_SPACE: space, DB = env.DB } = bindings;
+  const disk = space && { DISK_SPACE: { fetch: async () => space() } };
+  const answer = (request: Request): Promise<Response> =>
+    worker.fetch(
+      request as Parameters<typeof worker.fetch>[0],
+      { ...env, DB, ...disk } as Env,
+      createExecutionContext(),
+    );
+  return send(answer, "GET", "/api/healthz", {});
+}
 
 describe("GET /api/healthz", () => {
   it("returns pass while the database responds", async () => {
@@ -17,6 +33,43 @@ describe("GET /api/healthz", () => {
           ],
         },
       },
+    });
+  });
+
+  const full = {
+    status: 503,
+    body: { status: "fail", checks: { "disk:space": [{ status: "fail" }] } },
+  };
+
+  it.each([
+    [
+      "has space",
+      () => new Response(null, { status: 204 }),
+      { status: 200, body: { status: "pass" } },
+    ],
+    ["is full", () => new Response(null, { status: 507 }), full],
+    [
+      "can't be read",
+      () => {
+        throw new Error("no connection");
+      },
+      full,
+    ],
+  ])("passes only if the disk of a machine has space: it %s", async (_, answer, expected) => {
+    expect(await checkHealth({ DISK_SPACE: answer })).toMatchObject({
+      ...expected,
+      body: { ...expected.body, checks: { "database:ping": [{ status: "pass" }] } },
+    });
+  });
+
+  it("fails while the database does not respond", async () => {
+    const session = {
+      prepare: () => ({ bind: () => ({ raw: () => Promise.reject(new Error()) }) }),
+    };
+    const DB = { withSession: () => session } as unknown as D1Database;
+    expect(await checkHealth({ DB })).toMatchObject({
+      status: 503,
+      body: { status: "fail", checks: { "database:ping": [{ status: "fail" }] } },
     });
   });
 });

@@ -1,10 +1,8 @@
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { hashSecret, makeSecret } from "../../src/auth/secret.ts";
 import {
   repositories,
-  sessions,
   users,
   type Repository,
   type Session,
@@ -15,6 +13,7 @@ import { db } from "../support/db.ts";
 import { askBatch, makeLargeFile } from "../support/large-files.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { storeSampleCode } from "../support/samples/sample-code.ts";
+import { startSession } from "../support/sessions.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -34,22 +33,11 @@ async function cookieOf(
   user: User,
   { account = {}, session = {} }: { account?: Partial<User>; session?: Partial<Session> },
 ): Promise<Record<string, string>> {
-  const secret = makeSecret();
-  const now = Date.now();
-  await db.insert(sessions).values({
-    userId: user.id,
-    secretHash: await hashSecret(secret),
-    userAgent: "Example/1.0",
-    network: "",
-    createdAt: now,
-    lastUsedAt: now,
-    expiresAt: now + DAY_MS,
-    ...session,
-  });
+  const headers = await startSession(user, session);
   if (Object.keys(account).length > 0) {
     await db.update(users).set(account).where(eq(users.id, user.id));
   }
-  return { Cookie: `__Host-edgeforge_session=${secret}` };
+  return headers;
 }
 
 type Ask = (repo: TestRepo, headers: Record<string, string>) => Promise<{ status: number }>;

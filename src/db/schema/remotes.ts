@@ -206,7 +206,7 @@ export const imports = sqliteTable(
     username: text().notNull().default(""),
     /** The password or token, sealed; null for none. Removed when the import is done. */
     sealedPassword: text(),
-    options: text("wishes", { mode: "json" }).$type<ImportOptions>().notNull(),
+    options: text({ mode: "json" }).$type<ImportOptions>().notNull(),
     state: text().$type<ImportState>().notNull().default("running"),
     stage: text().$type<ImportStage>().notNull().default("git"),
     /** Where the stage goes on, in its own words; null at its beginning. */

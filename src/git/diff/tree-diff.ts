@@ -8,7 +8,7 @@ import {
   parseTreeInPieces,
   type TreeEntry,
 } from "../object/tree.ts";
-import type { Oid } from "../oid.ts";
+import { EMPTY_TREE_OID, type Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
 
 /** A file, symlink or submodule at a path. */
@@ -124,7 +124,8 @@ class TreeDiff {
   }
 
   private async read(treeOid: Oid | undefined): Promise<TreeEntry[]> {
-    if (treeOid === undefined) return [];
+    // As in git, nobody needs to store the empty tree.
+    if (treeOid === undefined || treeOid === EMPTY_TREE_OID) return [];
     const found = await this.objects.readObject(treeOid);
     if (found?.kind !== "tree") throw missing(`tree ${treeOid}`);
     return parseTreeInPieces(found.content, withoutLimit(this.objects.budget));

@@ -1,3 +1,4 @@
+import { finishInTurns, withoutLimit } from "../budget.ts";
 import type { ByteText } from "../byte-text.ts";
 import type { Commit } from "../object/commit.ts";
 import { hashObject } from "../object/hash-object.ts";
@@ -6,7 +7,7 @@ import type { ObjectKind } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
 import type { ObjectReader, StoredObject } from "../store.ts";
 import type { CommitGraph, Node } from "../walk/commit-graph.ts";
-import { isAncestor } from "../walk/merge-bases.ts";
+import { isAncestor, mergeBasesInTurns } from "../walk/merge-bases.ts";
 import { mergeCommits } from "./merge-commits.ts";
 import type { ConflictedPath } from "./merge-trees.ts";
 import { NewObjects } from "./new-objects.ts";
@@ -48,6 +49,8 @@ export type BuiltMerge =
   | { readonly kind: "conflicts"; readonly paths: readonly ConflictedPath[] }
   /** The base has commits of its own, so it can't only move forward. */
   | { readonly kind: "diverged" }
+  /** Base and head have no commit in common, which only a rebase joins, as in git. */
+  | { readonly kind: "unrelated" }
   /** Nothing of the head is missing in the base. */
   | { readonly kind: "unchanged" };
 
@@ -96,6 +99,9 @@ async function mergeOnce(
   writer: MergeWriter,
   parentOids: readonly Oid[],
 ): Promise<BuiltMerge> {
+  const bases = mergeBasesInTurns(graph, base, [head]);
+  const [mergeBase] = await finishInTurns(bases, withoutLimit(objects.budget));
+  if (mergeBase === undefined) return { kind: "unrelated" };
   const pack = new Collected();
   const merge = await mergeCommits(graph, objects, base, head, pack.add);
   if (merge.kind === "conflicts") return { kind: "conflicts", paths: merge.paths };

@@ -12,6 +12,7 @@ import { answerIndex } from "../answer-index.ts";
 import { sourceOfBlob } from "../archives/blob-source.ts";
 import { enterOwner, enterPackageFile, requirePackage } from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
+import { fileDateOf } from "../file-date.ts";
 import { readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { inspectModule } from "./inspect-module.ts";
@@ -100,7 +101,7 @@ go.get("/*", async (c) => {
   if (!file) throw notFound("the version does not exist");
   if (asked.kind === "zip") return answerFile(c, ctx, file, { type: "application/zip" });
   const { version } = file;
-  const modifiedAt = file.file.createdAt;
+  const modifiedAt = fileDateOf(file.file.createdAt, ctx.now);
   return asked.kind === "mod"
     ? answerBytes(c, (version.metadata as ModuleMetadata).goMod, { type: TEXT, modifiedAt })
     : answerBytes(c, formatInfo(version), { type: "application/json", modifiedAt });

@@ -29,6 +29,7 @@ import {
 } from "../enter.ts";
 import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
+import { fileDateOf } from "../file-date.ts";
 import { readBytes, readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { formatMetadata, formatSnapshotMetadata } from "./format-metadata.ts";
@@ -159,8 +160,8 @@ async function answerArtifact(c: RegistryContext, path: FilePath): Promise<Respo
   const { ctx, found } = await enterPackageFile(c, toNamed(artifact, "read"), key);
   if (!found) throw notFound("the file does not exist");
   if (path.checksum) {
-    const form = { type: CHECKSUM_TYPE, modifiedAt: found.file.createdAt };
-    return answerBytes(c, found.blob[path.checksum], form);
+    const modifiedAt = fileDateOf(found.file.createdAt, ctx.now);
+    return answerBytes(c, found.blob[path.checksum], { type: CHECKSUM_TYPE, modifiedAt });
   }
   const extension = path.file.slice(path.file.lastIndexOf(".") + 1);
   const type = TYPES[extension];

@@ -24,6 +24,7 @@ import {
 } from "../enter.ts";
 import { enterRegistry } from "../enter-registry.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
+import { fileDateOf } from "../file-date.ts";
 import { readBytes } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { checkUpload } from "./check-upload.ts";
@@ -106,8 +107,8 @@ pypi.get("/files/:name/:version/:file", async (c) => {
     const ofFile = nameKey.slice(0, -METADATA_ENDING.length);
     const found = await findCoreMetadata(request, pkg.row.id, versionKey, ofFile);
     if (!found) throw notFound("package file does not exist");
-    const form = { type: "text/plain; charset=UTF-8", modifiedAt: found.createdAt };
-    return answerBytes(c, found.text, form);
+    const modifiedAt = fileDateOf(found.createdAt, request.ctx.now);
+    return answerBytes(c, found.text, { type: "text/plain; charset=UTF-8", modifiedAt });
   }
   const { ctx, found } = await enterPackageFile(c, namedProject(c, "read"), {
     versionKey,

@@ -21,6 +21,7 @@ import { sourceOfBlob } from "../archives/blob-source.ts";
 import { enterRegistry, type RegistryRequest } from "../enter-registry.ts";
 import { enterOwner, enterPackage, requirePackage, type OwnerRequest } from "../enter.ts";
 import type { RegistryContext, RegistryEnv } from "../env.ts";
+import { fileDateOf } from "../file-date.ts";
 import { readBytes, readUpload } from "../read-upload.ts";
 import { failureRenderer, PLAIN_TEXT } from "../render-failure.ts";
 import { formatInfo, formatInfoLine, formatNames, formatGemVersions } from "./compact-index.ts";
@@ -93,10 +94,10 @@ rubygems.get("/info/:name", async (c) => {
 });
 
 rubygems.get("/quick/Marshal.4.8/:file{.+\\.gemspec\\.rz}", async (c) => {
-  const { file } = await enterFile(c, c.req.param("file").replace(/\.gemspec\.rz$/, ""));
+  const { ctx, file } = await enterFile(c, c.req.param("file").replace(/\.gemspec\.rz$/, ""));
   const { spec } = file.metadata as GemFileMetadata;
   const bytes = deflateSync(byteTextBytes(formatGemspec(spec)));
-  return answerBytes(c, bytes, { modifiedAt: file.createdAt });
+  return answerBytes(c, bytes, { modifiedAt: fileDateOf(file.createdAt, ctx.now) });
 });
 
 rubygems.get("/gems/:file{.+\\.gem}", async (c) => {

@@ -9,6 +9,12 @@ interface Names {
 /** The revision that the addresses of a page name. */
 export type NamedRevision = Pick<Revision, "kind" | "name">;
 
+/** The commit of a revision, whose addresses show the same for good. */
+export const toCommit = ({ commitOid }: Pick<Revision, "commitOid">): NamedRevision => ({
+  kind: "commit",
+  name: commitOid,
+});
+
 /** The path of an account's page. */
 export const accountPath = ({ name }: { readonly name: string }): string => `/${name}`;
 

@@ -9,7 +9,7 @@ const UNITS: readonly (readonly [seconds: number, name: string])[] = [
   [60, "minute"],
 ];
 
-/** A time as its distance from now; the exact time is its title, which a script writes by zone. */
+/** A time as its distance from now; its title is the exact time, in the zone of the reader. */
 export function Ago({ at, now }: { at: number; now: number }) {
   const exact = formatTime(at);
   return (

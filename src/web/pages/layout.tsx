@@ -3,8 +3,7 @@ import type { PropsWithChildren } from "hono/jsx";
 import type { User } from "../../db/schema/index.ts";
 import { EDGEFORGE_VERSION } from "../../domain/version.ts";
 import { FORM_TOKEN_FIELD } from "./form.ts";
-
-const STYLE_SHEET_PATH = "/-/pages/style.css";
+import { type PageFile, pageFilePath } from "./page-file.ts";
 
 /** The subject of a page. */
 export interface PageMeta {
@@ -27,8 +26,8 @@ interface LayoutProps {
   /** The signed-in reader. */
   user: User | undefined;
   formToken: string;
-  /** Paths of the page's scripts. */
-  scripts: readonly string[];
+  /** The page's own scripts. */
+  scripts: readonly PageFile[];
   /** Whether search engines may list the page. */
   isListed: boolean;
   meta: PageMeta | undefined;
@@ -47,13 +46,13 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
         {isListed ? undefined : <meta name="robots" content="noindex" />}
         {meta ? <Meta meta={meta} appName={appName} /> : undefined}
         <title>{`${title} - ${appName}`}</title>
-        <link rel="icon" href="/-/pages/favicon.svg" />
-        <link rel="stylesheet" href={STYLE_SHEET_PATH} />
+        <link rel="icon" href={pageFilePath("favicon.svg")} />
+        <link rel="stylesheet" href={pageFilePath("style.css")} />
         {feeds.map(({ path, title: feedTitle }) => (
           <link rel="alternate" type="application/atom+xml" href={path} title={feedTitle} />
         ))}
-        {scripts.map((path) => (
-          <script type="module" src={path} />
+        {(["common.ts", ...scripts] as const).map((script) => (
+          <script type="module" src={pageFilePath(script)} />
         ))}
       </head>
       <body>
@@ -69,7 +68,13 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
               <a href="/explore/repos">Explore</a>
             </nav>
             <form class="search" action="/explore/repos" role="search">
-              <input type="search" name="q" aria-label="Search repositories" placeholder="Search" />
+              <input
+                type="search"
+                name="q"
+                aria-label="Search repositories"
+                placeholder="Search"
+                data-key="/"
+              />
             </form>
             {user ? <AccountBar user={user} formToken={formToken} /> : <SignInLink />}
           </div>
@@ -80,6 +85,9 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
         <footer>
           <span>{`Edgeforge ${EDGEFORGE_VERSION}`}</span>
           <a href="/api/swagger">API</a>
+          <button type="button" class="plain scripted" data-key="?">
+            Keys
+          </button>
         </footer>
       </body>
     </html>

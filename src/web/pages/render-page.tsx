@@ -6,13 +6,14 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import type { WebEnv } from "../env.ts";
 import { type Feed, Layout, type PageMeta } from "./layout.tsx";
 import type { Page } from "./open-page.ts";
+import type { PageFile } from "./page-file.ts";
 
 /** How a page is sent. */
 export interface PageOptions {
   title: string;
   status?: ContentfulStatusCode;
-  /** Paths of scripts of this service. */
-  scripts?: readonly string[];
+  /** Scripts besides that of every page. */
+  scripts?: readonly PageFile[];
   /** Origins besides this one to which a form of the page may lead, redirects after it included. */
   formTargets?: readonly string[];
   /** Whether search engines may list the page: it is for everybody. */

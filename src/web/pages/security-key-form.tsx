@@ -1,8 +1,5 @@
 import { FORM_TOKEN_FIELD } from "./form.ts";
 
-/** The script of pages with a `SecurityKeyForm`. */
-export const SECURITY_KEY_SCRIPT = "/-/pages/security-key.js";
-
 interface SecurityKeyFormProps {
   path: string;
   formToken: string;
@@ -16,7 +13,7 @@ interface SecurityKeyFormProps {
 }
 
 /**
- * A form that the page's script fills in with the answer of a security key, in the field
+ * A form that the script security-key.ts fills in with the answer of a security key, in the field
  * `response`.
  */
 export const SecurityKeyForm = (props: SecurityKeyFormProps) => (

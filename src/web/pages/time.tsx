@@ -1,6 +1,6 @@
 import { formatTime } from "../../lib/time.ts";
 
-/** A time in UTC, to the minute. */
+/** A time in UTC, to the minute; a script writes it by the zone of the reader. */
 export function Time({ at }: { at: number }) {
   const text = formatTime(at);
   return <time dateTime={text}>{`${text.slice(0, 10)} ${text.slice(11, 16)} UTC`}</time>;

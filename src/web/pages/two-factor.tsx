@@ -21,7 +21,7 @@ import { Field, Form, Notice } from "./layout.tsx";
 import { openPage, type Page } from "./open-page.ts";
 import { orRefuse, type Refusal } from "./or-refuse.ts";
 import { readRedirectTo } from "./redirect-to.ts";
-import { SECURITY_KEY_SCRIPT, SecurityKeyForm } from "./security-key-form.tsx";
+import { SecurityKeyForm } from "./security-key-form.tsx";
 import { renderPage } from "./render-page.tsx";
 
 const PATH = "/user/two_factor";
@@ -101,7 +101,7 @@ async function renderTwoFactor(
   { pending, user, redirectTo, refusal }: TwoFactorState,
 ) {
   const options = user.hasWebauthn ? await startWebauthnSignIn(page.ctx, user, pending) : undefined;
-  const scripts = options ? [SECURITY_KEY_SCRIPT] : [];
+  const scripts = options ? (["security-key.ts"] as const) : [];
   return renderPage(
     c,
     page,

@@ -11,6 +11,7 @@ import {
   packages,
   packageVersions,
   repositories,
+  scheduledMerges,
   stars,
   users,
 } from "../../../src/db/schema/index.ts";
@@ -24,8 +25,10 @@ import { eventsIn } from "../../support/events.ts";
 import { failCalls, failing, serveFailing } from "../../support/faults.ts";
 import { makeHook } from "../../support/hooks.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
+import { makeReadyPull } from "../../support/merges.ts";
 import { makePackage, versionsOf } from "../../support/packages.ts";
 import { systemCtx } from "../../support/system.ts";
+import { logged } from "../../support/usage.ts";
 
 const remove = (admin: TestUser, { name }: { name: string }, query = "") =>
   call("DELETE", `/admin/users/${name}${query}`, { as: admin });
@@ -204,6 +207,86 @@ describe("DELETE /admin/users/{username}", () => {
     expect(await db.select().from(packageVersions).where(isForeign)).toMatchObject([
       { creatorId: null },
     ]);
+  });
+
+  it("leaves no rule, scheduled merge or activity of the account, and its issues as by Ghost", async () => {
+    const [admin, user] = [await make.admin(), await make.user()];
+    const ready = await makeReadyPull();
+    const { owner, repo, pull } = ready;
+    await make.collaborator(repo, user, 2);
+    const own = `/repos/${repo.owner}/${repo.name}`;
+    const issue = await call("POST", `${own}/issues`, { as: user, json: { title: "Seen" } });
+    expect(issue.status).toBe(201);
+    const named = [user.name];
+    const json = { rule_name: "guarded", enable_push: true, enable_push_whitelist: true };
+    const rules = `${own}/branch_protections`;
+    const rule = { ...json, push_whitelist_usernames: named, merge_whitelist_usernames: named };
+    expect((await call("POST", rules, { as: owner, json: rule })).status).toBe(201);
+    const tagRule = { name_pattern: "v*", whitelist_usernames: named };
+    expect(
+      (await call("POST", `${own}/tag_protections`, { as: owner, json: tagRule })).status,
+    ).toBe(201);
+    const doerId = user.id;
+    const row = {
+      issueId: pull.id,
+      repoId: repo.id,
+      doerId,
+      createdAt: 1,
+      style: "merge",
+    } as const;
+    await db
+      .insert(scheduledMerges)
+      .values({ ...row, title: "", message: "", isBranchDeleted: false });
+
+    expect((await purge(admin, user)).status).toBe(204);
+
+    const isOfPull = eq(scheduledMerges.issueId, pull.id);
+    expect(await db.select().from(scheduledMerges).where(isOfPull)).toEqual([]);
+    expect((await call("GET", `${ready.path}/merge`, { as: owner })).status).toBe(404);
+    expect((await call("GET", `${rules}/guarded`, { as: owner })).body).toMatchObject({
+      enable_push_whitelist: true,
+      push_whitelist_usernames: [],
+      merge_whitelist_usernames: [],
+    });
+    const [tags] = (await call("GET", `${own}/tag_protections`, { as: owner })).body;
+    expect(tags).toMatchObject({ whitelist_usernames: [] });
+    const feed = await call("GET", `${own}/activities/feeds`, { as: owner });
+    const actors = feed.body.map((each: { act_user: { id: number } }) => each.act_user.id);
+    expect([actors.includes(owner.id), actors.includes(user.id)]).toEqual([true, false]);
+    expect((await call("GET", `${own}/issues/${issue.body.number}`)).body).toMatchObject({
+      user: { id: -1, login: "Ghost" },
+    });
+    expect((await call("GET", `/users/${user.name}/activities/feeds`)).status).toBe(404);
+
+    // SECURITY: whoever takes the name gets nothing that the account had.
+    const heir = { username: user.name, email: user.email, password: "correct horse" };
+    expect((await call("POST", "/admin/users", { as: admin, json: heir })).status).toBe(201);
+    expect((await call("GET", `/users/${user.name}/activities/feeds`)).body).toEqual([]);
+    expect((await call("GET", `${rules}/guarded`, { as: owner })).body).toMatchObject({
+      push_whitelist_usernames: [],
+    });
+    const asHeir = { as: admin, headers: { Sudo: user.name } };
+    expect((await call("GET", `${own}/collaborators/${user.name}`, { as: owner })).status).toBe(
+      404,
+    );
+    expect(
+      (
+        await call("PATCH", `${own}/issues/${issue.body.number}`, {
+          ...asHeir,
+          json: { title: "x" },
+        })
+      ).status,
+    ).toBe(403);
+  });
+
+  it("takes few round trips for an account with little", async () => {
+    const [admin, user] = [await make.admin(), await make.user()];
+    await make.repo(user);
+    await makePackage(user);
+    await make.collaborator(await make.repo(await make.user()), user, 2);
+    const { answer, line } = await logged(() => purge(admin, user));
+    expect(answer.status).toBe(204);
+    expect(line.d1Rounds).toBeLessThanOrEqual(12);
   });
 
   it("purges packages in bounded steps, each of which may be repeated", async () => {

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { pulls, repositories, timelineEntries } from "../../../src/db/schema/index.ts";
 import type { PullSettings } from "../../../src/db/schema/index.ts";
 import { call } from "../../support/call.ts";
+import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf } from "../../support/events.ts";
 import { serveFailing } from "../../support/faults.ts";
@@ -13,6 +14,7 @@ import { git } from "../../support/git.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { listHistory, makeReadyPull, type ReadyPull } from "../../support/merges.ts";
 import { makePull } from "../../support/pulls.ts";
+import { storePush } from "../../support/push.ts";
 
 const merge = (ready: ReadyPull, json: object, as: TestUser = ready.owner) =>
   call("POST", `${ready.path}/merge`, { as, json });
@@ -49,6 +51,20 @@ async function leaseBase({ repo }: ReadyPull) {
   const leased = await stored.acquireLease("refs/heads/main", 0, "none");
   if (leased.kind !== "acquired") throw new Error("another merge has the lease");
   return { release: () => stored.releaseLease(leased.lease) };
+}
+
+/** A pull request whose head has no commit in common with the base. */
+async function makeUnrelatedPull(): Promise<ReadyPull> {
+  const ready = await makeReadyPull();
+  const { owner, repo } = ready;
+  const history = new History();
+  const headOid = history.commit({ files: { other: "x\n" }, message: "Foreign\n" });
+  await storePush(repo, "refs/heads/foreign", headOid, history.build());
+  const own = `/repos/${repo.owner}/${repo.name}/pulls`;
+  const json = { title: "Foreign", head: "foreign", base: "main" };
+  const { body } = await call("POST", own, { as: owner, json });
+  const pull = { ...ready.pull, id: body.id, number: body.number };
+  return { ...ready, pull, headOid, path: `${own}/${body.number}` };
 }
 
 describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
@@ -184,6 +200,34 @@ describe("POST /repos/{owner}/{repo}/pulls/{index}/merge", () => {
     expect((await merge(ready, { Do: "fast-forward-only" })).status).toBe(409);
     await expectUnmerged(ready);
   });
+
+  it.each([
+    ["merge", 409],
+    ["squash", 409],
+    ["fast-forward-only", 409],
+    ["rebase", 200],
+    ["rebase-merge", 200],
+  ])(
+    "joins unrelated histories by a rebase only, as git does: %s answers %i",
+    async (Do, status) => {
+      const ready = await makeUnrelatedPull();
+      const answer = await merge(ready, { Do });
+      expect(answer.status).toBe(status);
+      if (status === 200) {
+        const [tip] = await listHistory(ready);
+        expect(tip?.parents[0]).toBe(ready.baseOid);
+        const path = `/repos/${ready.repo.owner}/${ready.repo.name}/contents`;
+        const { body } = await call("GET", path, { as: ready.owner });
+        expect(body.map(({ name }: { name: string }) => name)).toEqual(["a", "other"]);
+        return;
+      }
+      expect(answer.body.message).toMatch(
+        Do === "fast-forward-only" ? /fast-forward/ : /unrelated/,
+      );
+      expect(await refOf(ready, "refs/heads/main")).toBe(ready.baseOid);
+      expect(await rowOf(ready)).toMatchObject({ mergedAt: null, isClosed: false });
+    },
+  );
 
   it("marks one as merged by a commit of the base, if the repository allows it", async () => {
     const ready = await makeReadyPull();

@@ -204,13 +204,11 @@ describe("closing keywords of a merged pull request", () => {
       await open(ownOf(ready), owner),
     ];
     const otherName = `${other.repo.owner}/${other.repo.name}`;
-    await db
-      .update(issues)
-      .set({
-        title: `Fixes #${first}`,
-        body: `Closes #${second} and resolves ${otherName}#${third}, see #${mentioned}`,
-      })
-      .where(eq(issues.id, pull.id));
+    const json = {
+      title: `Fixes #${first}`,
+      body: `Closes #${second} and resolves ${otherName}#${third}, see #${mentioned}`,
+    };
+    expect((await call("PATCH", ready.path, { as: owner, json })).status).toBe(201);
     expect((await merge(ready, owner, { Do: "merge" })).status).toBe(200);
     await drawConsequences();
     await drawConsequences();
@@ -224,5 +222,31 @@ describe("closing keywords of a merged pull request", () => {
     const closed = await db.select().from(timelineEntries).where(eq(timelineEntries.kind, "close"));
     const ofMerge = closed.filter(({ commitOid }) => commitOid === merged?.mergeCommitOid);
     expect(ofMerge).toHaveLength(3);
+  });
+
+  // SECURITY: the maintainer who merges may write to both repositories, the contributor to none.
+  it("of a contributor close issues of the base alone", async () => {
+    const [contributor, ready] = [await make.user(), await makeReadyPull()];
+    const { owner, pull, path } = ready;
+    const elsewhere = await make.repo(owner);
+    const own = [ownOf(ready), ownOf({ ...ready, repo: elsewhere })] as const;
+    const numbers = [];
+    for (const each of own) {
+      const { body } = await call("POST", `${each}/issues`, { as: owner, json: { title: "Bug" } });
+      numbers.push(body.number);
+    }
+    const foreign = `${elsewhere.owner}/${elsewhere.name}#${numbers[1]}`;
+    await db.update(issues).set({ posterId: contributor.id }).where(eq(issues.id, pull.id));
+    const json = { title: `Fixes #${numbers[0]}`, body: `Closes ${foreign}` };
+    expect((await call("PATCH", path, { as: contributor, json })).status).toBe(201);
+    await drawConsequences();
+    expect((await merge(ready, owner, { Do: "merge" })).status).toBe(200);
+    await drawConsequences();
+    const states = [];
+    for (const [at, each] of own.entries()) {
+      const { body } = await call("GET", `${each}/issues/${numbers[at]}`, { as: owner });
+      states.push(body.state);
+    }
+    expect(states).toEqual(["closed", "open"]);
   });
 });

@@ -1,13 +1,13 @@
 import { sql } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { hashSecret, makeSecret } from "../../../src/auth/secret.ts";
-import { sessions, users, type Repository, type User } from "../../../src/db/schema/index.ts";
+import { users, type Repository, type User } from "../../../src/db/schema/index.ts";
 import { basic, call, visit, type Answer, type Sending } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { askBatch } from "../../support/large-files.ts";
 import { make } from "../../support/make.ts";
 import { makeApplication, makeTokens, type TestApplication } from "../../support/oauth.ts";
+import { startSession } from "../../support/sessions.ts";
 import { callersOf, expected, type Caller } from "./callers.ts";
 import { GRANTS, type Column, type CredentialKind } from "./expectation.ts";
 import { makeAccessWorld, type AccessWorld, type Person, type Target } from "./world.ts";
@@ -110,26 +110,11 @@ const CREDENTIALS: readonly {
     kind: "session",
     programs: "none",
     people: "full",
-    headersOf: async (user) => ({ Cookie: `__Host-edgeforge_session=${await startSession(user)}` }),
+    headersOf: startSession,
   },
 ];
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
-
-async function startSession({ id: userId }: User): Promise<string> {
-  const secret = makeSecret();
-  const now = Date.now();
-  await db.insert(sessions).values({
-    userId,
-    secretHash: await hashSecret(secret),
-    userAgent: "Example/1.0",
-    network: "",
-    createdAt: now,
-    lastUsedAt: now,
-    expiresAt: now + 60_000,
-  });
-  return secret;
-}
 
 const isSeen = (caller: Caller, target: Target) =>
   expected(caller, target, "repository") !== "none";

@@ -1,6 +1,11 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 
+import type axeCore from "axe-core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+
+/** What the evaluated script defines. */
+declare const axe: typeof axeCore;
 
 /** Debian's and Ubuntu's names for the browser; `.ci/install-clients` installs the first. */
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -34,55 +39,16 @@ export async function openTab(
   return { page, complaints };
 }
 
-/** Texts of a page whose contrast with their background is below 4.5 to 1: WCAG 2.2, 1.4.3. */
-export const findLowContrast = (page: Page): Promise<string[]> =>
-  page.evaluate(() => {
-    const canvas = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
-    const toRgb = (color: string): number[] => {
-      if (!canvas) throw new Error("no canvas");
-      canvas.clearRect(0, 0, 1, 1);
-      canvas.fillStyle = color;
-      canvas.fillRect(0, 0, 1, 1);
-      return [...canvas.getImageData(0, 0, 1, 1).data];
-    };
-    const luminance = (rgb: number[]): number => {
-      const [r = 0, g = 0, b = 0] = rgb.map((value) => {
-        const part = value / 255;
-        return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-      });
-      return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-    };
-    const backgroundOf = (element: Element | null): number[] => {
-      if (!element) return [255, 255, 255, 255];
-      const rgb = toRgb(getComputedStyle(element).backgroundColor);
-      return rgb[3] === 255 ? rgb : backgroundOf(element.parentElement);
-    };
-    const low: string[] = [];
-    const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
-    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
-      const element = node.parentElement;
-      if (!element?.checkVisibility() || !node.textContent?.trim()) continue;
-      const text = luminance(toRgb(getComputedStyle(element).color));
-      const ground = luminance(backgroundOf(element));
-      const ratio = (Math.max(text, ground) + 0.05) / (Math.min(text, ground) + 0.05);
-      if (ratio < 4.5) low.push(`${node.textContent.trim()}: ${ratio.toFixed(2)}`);
-    }
-    return low;
-  });
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+/** What a page's readers with disabilities meet, by the rules of WCAG 2.2 AA that axe checks. */
+export async function findBarriers(page: Page): Promise<string[]> {
+  // Not as a script of the page, whose policy allows none.
+  await page.evaluate(AXE);
+  const { violations } = await page.evaluate(() => axe.run({ reporter: "v2" }));
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
 
 /** How many pixels a page is wider than its window. */
 export const findOverflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
-
-/** Controls of a page that have no name for screen readers. */
-export const findNameless = (page: Page): Promise<string[]> =>
-  page.evaluate(() =>
-    [...document.querySelectorAll("input:not([type=hidden]), select, textarea, button, a")]
-      .filter((element) => {
-        const { labels } = element as HTMLInputElement;
-        const texts = [...(labels ?? [])].map((label) => label.textContent);
-        const name = [element.textContent, element.ariaLabel, ...texts].join("");
-        return name.trim() === "";
-      })
-      .map((element) => element.outerHTML),
-  );

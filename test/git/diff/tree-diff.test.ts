@@ -16,6 +16,7 @@ import { HistoryWriter } from "../merge/histories.ts";
 import { changeTree, makeTree } from "../merge/random-trees.ts";
 import { makeRandom } from "../support/random.ts";
 import { openHistory } from "../support/history.ts";
+import { EMPTY_TREE_OID } from "../../../src/git/oid.ts";
 import { isSubmoduleMode } from "../../../src/git/object/tree.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
 import { git, gitBytes, makeFixture } from "../support/git.ts";
@@ -179,6 +180,10 @@ describe("a tree diff", () => {
     const paths = changes.map((change) => (change.kind === "added" ? change.new.path : ""));
     expect(paths.join("\n")).toBe(
       git(repository, ["-c", "core.quotePath=false", "ls-tree", "-r", "--name-only", "main"]),
+    );
+    // Where nothing is empty, the empty tree is not stored.
+    expect(await diffTrees(objects, EMPTY_TREE_OID, treeOid, { changesMax: 1000 })).toEqual(
+      changes,
     );
   });
 

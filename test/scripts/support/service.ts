@@ -15,9 +15,18 @@ export type Service = {
 
 type Environment = Record<string, string>;
 
-/** Starts the service of a checkout on a free port, and waits until it listens. */
-export async function startService(checkout: Checkout, env: Environment): Promise<Service> {
-  const { child, output } = launch(checkout, env);
+/**
+ * Starts the service of a checkout on a free port, and waits until it listens.
+ *
+ * @param wrapper A program that prepares something and then becomes the one that its arguments
+ * name.
+ */
+export async function startService(
+  checkout: Pick<Checkout, "path">,
+  env: Environment,
+  wrapper: readonly string[] = [],
+): Promise<Service> {
+  const { child, output } = launch(checkout, env, wrapper);
   const exit = exitOf(child);
   const listening = /^listening on (\S+)$/m;
   await new Promise<void>((resolve, reject) => {
@@ -47,8 +56,13 @@ export async function refuseService(
   return { code, output: output() };
 }
 
-function launch({ path }: Checkout, env: Environment) {
-  const child = spawn(process.execPath, [join(path, "scripts/serve.ts")], {
+function launch(
+  { path }: Pick<Checkout, "path">,
+  env: Environment,
+  wrapper: readonly string[] = [],
+) {
+  const command = [...wrapper, process.execPath, join(path, "scripts/serve.ts")];
+  const child = spawn(command[0] ?? "", command.slice(1), {
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], EDGEFORGE_PORT: "0", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

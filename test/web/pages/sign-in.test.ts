@@ -363,14 +363,6 @@ describe("a page", () => {
     expect(body).not.toMatch(/\sstyle=|<style|\son\w+=|<script(?![^>]*\ssrc=)/);
   });
 
-  it("has a style sheet", async () => {
-    const { status, headers, body } = await visit("GET", "/-/pages/style.css");
-
-    expect(status).toBe(200);
-    expect(headers.get("Content-Type")).toMatch(/^text\/css/);
-    expect(body).toContain("prefers-color-scheme");
-  });
-
   // SECURITY: names are chosen by their owners.
   it("shows names as text", async () => {
     const page = await new Browser().submit("/user/login", { user_name: '"><b>x', password: "x" });

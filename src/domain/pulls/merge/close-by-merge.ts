@@ -1,12 +1,14 @@
-import { eq } from "drizzle-orm";
+import { and, eq, isNull } from "drizzle-orm";
 
 import { callerSql } from "../../../auth/caller-sql.ts";
+import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { issues, pulls, repositories } from "../../../db/schema/index.ts";
+import { issues, pulls, repositories, timelineEntries } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { changeByCommit } from "../../issues/references/act-by-commit.ts";
 import { findIssueReferences } from "../../issues/references/find-references.ts";
-import { findReferred } from "../../issues/references/find-referred.ts";
+import type { ReferredIssue } from "../../issues/references/find-references.ts";
+import { findReferred, type Referred } from "../../issues/references/find-referred.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 
 /** The reference with which the next step continues. */
@@ -16,8 +18,9 @@ interface ClosingState {
 
 /**
  * Closes and reopens the issues that the title and the description of a merged pull request name
- * with a keyword, with the permissions of the merger. References in its commits take effect by the
- * push of the merge, in the default branch.
+ * with a keyword, with the permissions of the merger; in another repository only those that who
+ * wrote the text may close, too. References in its commits take effect by the push of the merge, in
+ * the default branch.
  *
  * A merge commit changes an issue at most once, also if its own message has the same reference.
  */
@@ -52,10 +55,42 @@ export const closeByMerge: Consequence = {
     if (!reference) return undefined;
     const find = await findReferred(ctx, repo, [reference]);
     const referred = find(reference);
-    if (referred && !referred.row.isPull) {
+    const isMeant =
+      referred?.row.repoId === event.repoId ||
+      (referred && (await isByWriter(ctx, event.issueId, referred, reference)));
+    if (referred && !referred.row.isPull && isMeant) {
       const isClosed = reference.action === "closes";
       await changeByCommit(ctx, referred, isClosed, event.mergeCommitOid);
     }
     return at + 1 < acting.length ? { at: at + 1 } : undefined;
   },
 };
+
+/**
+ * Whether who referred to an issue in the text of a pull request might do to it what the reference
+ * does.
+ *
+ * SECURITY: otherwise a contributor without rights in another repository closes its issues by the
+ * hand of a maintainer, who sees no keyword in a merge.
+ */
+async function isByWriter(
+  { db }: Ctx,
+  pullId: number,
+  { row }: Referred,
+  { action }: ReferredIssue,
+): Promise<boolean> {
+  const [entry] = await db
+    .select({ id: timelineEntries.id })
+    .from(timelineEntries)
+    .where(
+      and(
+        eq(timelineEntries.issueId, row.id),
+        eq(timelineEntries.kind, "pull_ref"),
+        eq(timelineEntries.otherIssueId, pullId),
+        isNull(timelineEntries.otherEntryId),
+        eq(timelineEntries.refAction, action),
+      ),
+    )
+    .limit(1);
+  return entry !== undefined;
+}

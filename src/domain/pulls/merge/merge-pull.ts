@@ -35,6 +35,7 @@ import {
   requireMerger,
   requireReady,
   requireStyle,
+  UNRELATED_HISTORIES,
 } from "./require-mergeable.ts";
 
 /** How a pull request is merged. */
@@ -79,7 +80,8 @@ const AUTHORS_MAX = 100;
  *   merge.
  * @throws Failure as `requireMerger`, `requireStyle` and `requireReady`; `not_applicable` for
  * conflicts and for unmet conditions of the base's rule; `conflict` for another head than the
- * caller's and for a rebase with conflicts; BaseBusy if others keep updating the base.
+ * caller's, for a rebase with conflicts and for unrelated histories; BaseBusy if others keep
+ * updating the base.
  */
 export async function mergePull(
   ctx: Ctx,
@@ -255,6 +257,8 @@ function asRefusal(built: Exclude<BuiltMerge, Built>, style: MergeStyle): Failur
     }
     case "diverged":
       return conflict("Not possible to fast-forward: the base has commits of its own");
+    case "unrelated":
+      return conflict(UNRELATED_HISTORIES);
     case "unchanged":
       return notApplicable(NOTHING_TO_MERGE);
     default:

@@ -81,6 +81,9 @@ export const notYetMergeable = (): Failure =>
 /** The refusal for a head that the base reaches, or that brings nothing new. */
 export const NOTHING_TO_MERGE = "Please try again later: the base has everything already";
 
+/** The refusal to merge a head that has no commit in common with the base; a rebase replays it. */
+export const UNRELATED_HISTORIES = "refusing to merge unrelated histories";
+
 /** The refusal for a merge with conflicts. */
 export function nameConflicts(paths: readonly string[]): string {
   const names = [...new Set(paths)];

@@ -19,7 +19,7 @@ import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
 import { updateRefs } from "../../code/git/update-refs.ts";
 import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { requireWritableHead } from "../pull/writable-head.ts";
-import { nameConflicts } from "./require-mergeable.ts";
+import { nameConflicts, UNRELATED_HISTORIES } from "./require-mergeable.ts";
 
 /** How a head is updated with its base. */
 export type UpdateStyle = "merge" | "rebase";
@@ -30,8 +30,8 @@ export type UpdateStyle = "merge" | "rebase";
  *
  * @throws Failure `invalid` for a closed pull request, and for a head that has everything of the
  * base; `forbidden` for callers who may not write to the branch of the head, and for a rebase where
- * the base's repository allows none; `conflict` for conflicts, and if a branch changes meanwhile;
- * `locked` if a repository is archived.
+ * the base's repository allows none; `conflict` for conflicts, for a merge of unrelated histories,
+ * and if a branch changes meanwhile; `locked` if a repository is archived.
  */
 export async function updateHeadBranch(
   ctx: Ctx,
@@ -92,6 +92,7 @@ async function build(
     if (built.kind === "built") return built;
     // A head whose commits are all in the base.
     if (built.kind === "unchanged") return { kind: "built", tipOid: base.oid, objects: [] };
+    if (built.kind === "unrelated") throw conflict(UNRELATED_HISTORIES);
     const paths = built.kind === "conflicts" ? built.paths : [];
     throw conflict(
       `${style} failed because of conflict: ${nameConflicts(paths.map(({ path }) => decodeText(path)))}`,

@@ -9,6 +9,7 @@ import {
   type SourceView,
 } from "../../../domain/code/contents/read-source-view.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
+import type { Revision } from "../../../domain/code/git/find-revision.ts";
 import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -16,7 +17,7 @@ import type { MarkupOptions } from "../../../render/markup-options.ts";
 import type { ContentItem } from "../../../shapes/contents/contents.ts";
 import { encodePath, htmlUrlOf } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, sourcePath } from "../addresses.ts";
+import { commitPath, sourcePath, toCommit } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
@@ -91,11 +92,11 @@ async function showSource(
       tab: "code",
       title: isRoot ? titleOf(page) : pathTitleOf(page, found),
       hasUserText: true,
-      scripts: ["/-/pages/code.js"],
+      scripts: ["code.ts"],
     },
     <>
       {kind === undefined ? <Summary page={page} refs={refs} commits={commits} /> : undefined}
-      <div class="code-bar">
+      <div class="code-bar" data-permalink={sourcePath(repo, "src", toCommit(revision), path)}>
         <RefChooser page={page} revision={revision} refs={refs} view="src" path={path} />
         <Breadcrumbs page={page} revision={revision} path={path} />
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
@@ -295,7 +296,7 @@ function File({ page, found, file, rendered, isSource }: FileProps) {
   const links = [
     ...(hasBlame ? [["Blame", sourcePath(repo, "blame", revision, path)] as const] : []),
     ["Raw", sourcePath(repo, file.isLfs ? "media" : "raw", revision, path)],
-    ["Permalink", sourcePath(repo, "src", { kind: "commit", name: revision.commitOid }, path)],
+    ["Permalink", sourcePath(repo, "src", toCommit(revision), path)],
   ] as const;
   return (
     <div class="box">

@@ -1,6 +1,8 @@
 import type { Revision } from "../../../domain/code/git/find-revision.ts";
 import { htmlUrlOf, encodePath } from "../../../shapes/urls.ts";
 import { repositoryPath } from "../addresses.ts";
+import { CopyButton } from "../copy-button.tsx";
+import { Count } from "../count.tsx";
 import { Icon } from "../icon.tsx";
 import type { EnteredRepository } from "./enter.ts";
 import type { Refs } from "./ref-chooser.tsx";
@@ -52,7 +54,8 @@ export function Summary({
           <li>
             <a href={href}>
               <Icon name={icon} />
-              {`${count} ${word}${count === 1 ? "" : word === "branch" ? "es" : "s"}`}
+              <Count of={count} />
+              {` ${word}${count === 1 ? "" : word === "branch" ? "es" : "s"}`}
             </a>
           </li>
         ))}
@@ -80,7 +83,8 @@ export function CloneBox({
       <summary class="button primary">Clone</summary>
       <div class="menu-body">
         <label for="clone-url">Address for git</label>
-        <input id="clone-url" value={url} readonly data-copy />
+        <input id="clone-url" value={url} readonly />
+        <CopyButton text={url} />
         <p class="hint">
           git asks for your name and an access token as the password where it needs one.
         </p>

@@ -19,7 +19,7 @@ import {
   startWebauthnKey,
 } from "../../../domain/people/second-factors/webauthn.ts";
 import { invalid } from "../../../lib/failure.ts";
-import { SECURITY_KEY_SCRIPT, SecurityKeyForm } from "../security-key-form.tsx";
+import { SecurityKeyForm } from "../security-key-form.tsx";
 import { SecurityKeys } from "./security-keys.tsx";
 import { endOtherSessions, endSession } from "../../../domain/people/sessions/end-sessions.ts";
 import { listSessions } from "../../../domain/people/sessions/list-sessions.ts";
@@ -103,7 +103,7 @@ security.post(`${PATH}/webauthn/start`, async (c) =>
     return renderSettings(
       c,
       page,
-      { part: "security", scripts: [SECURITY_KEY_SCRIPT] },
+      { part: "security", scripts: ["security-key.ts"] },
       <section class="card narrow">
         <h2>Add the key {name}</h2>
         <SecurityKeyForm

@@ -1,13 +1,21 @@
 import { and, desc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { events, issues, pulls } from "../../../../src/db/schema/index.ts";
+import {
+  events,
+  issues,
+  mergeQueueEntries,
+  pulls,
+  repositories,
+} from "../../../../src/db/schema/index.ts";
 import { only } from "../../../../src/lib/only.ts";
 import { call } from "../../../support/call.ts";
 import { History } from "../../../support/commits.ts";
 import { drawConsequences, pushQuietly } from "../../../support/consequences.ts";
 import { db } from "../../../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
+import { makeRule } from "../../../support/protections.ts";
+import { logged } from "../../../support/usage.ts";
 
 /** A repository with a pull request whose branch is pushed again, before any job runs. */
 async function makeBehind() {
@@ -34,6 +42,32 @@ async function makeBehind() {
   return { owner, pusher, repo, one, two, path: `${path}/${body.number}` };
 }
 
+/** The same from a branch of a fork, whose owner pushes it. */
+async function makeBehindFork() {
+  const history = new History();
+  const base = history.commit({ files: { file: "base\n" } });
+  const one = history.commit({ parents: [base], files: { file: "base\n", one: "1" } });
+  const two = history.commit({ parents: [one], files: { file: "base\n", one: "2" } });
+  const pack = history.build();
+  const [owner, pusher] = [await make.user(), await make.user()];
+  const repo = await make.repo(owner);
+  await pushQuietly(owner, repo, [{ ref: "refs/heads/main", new: base }], pack);
+  const own = `/repos/${repo.owner}/${repo.name}`;
+  expect((await call("POST", `${own}/forks`, { as: pusher, json: {} })).status).toBe(202);
+  const isFork = and(eq(repositories.parentId, repo.id), eq(repositories.ownerId, pusher.id));
+  const fork = { ...only(await db.select().from(repositories).where(isFork)), owner: pusher.name };
+  const push = async (old: string | undefined, oid: string): Promise<void> => {
+    const command = { ref: "refs/heads/topic", new: oid, ...(old !== undefined && { old }) };
+    expect(await pushQuietly(pusher, fork, [command], pack)).toContain("ok refs/heads/topic");
+  };
+  await push(undefined, one);
+  const json = { title: "Topic", head: `${pusher.name}:topic`, base: "main" };
+  const { body } = await call("POST", `${own}/pulls`, { as: pusher, json });
+  await drawConsequences();
+  await push(one, two);
+  return { owner, pusher, repo, one, two, path: `${own}/pulls/${body.number}` };
+}
+
 const rowOf = async (repo: TestRepo) => {
   const joined = db.select().from(pulls).innerJoin(issues, eq(issues.id, pulls.issueId));
   return only(await joined.where(eq(issues.repoId, repo.id)));
@@ -57,6 +91,58 @@ describe("a merge right after a push to the head", () => {
     expect(await moves(repo)).toMatchObject(expected);
     await drawConsequences();
     expect(await moves(repo)).toMatchObject(expected);
+  });
+
+  it("merges what was pushed to a fork, in the name of who pushed", async () => {
+    const { owner, pusher, repo, one, two, path } = await makeBehindFork();
+    expect((await rowOf(repo)).pulls.headOid).toBe(one);
+    const json = { Do: "merge", head_commit_id: two };
+    expect((await call("POST", `${path}/merge`, { as: owner, json })).status).toBe(200);
+    expect((await rowOf(repo)).pulls).toMatchObject({ headOid: two, mergerId: owner.id });
+    const expected = [{ actorId: pusher.id, payload: { before: one, after: two } }];
+    expect(await moves(repo)).toMatchObject(expected);
+    await drawConsequences();
+    expect(await moves(repo)).toMatchObject(expected);
+  });
+
+  it.each([
+    ["of a branch", makeBehind],
+    ["of a fork", makeBehindFork],
+  ])("is scheduled and made with what was pushed: %s", async (_, makeOne) => {
+    const { owner, repo, two, path } = await makeOne();
+    const json = { Do: "merge", merge_when_checks_succeed: true };
+    expect((await call("POST", `${path}/merge`, { as: owner, json })).status).toBe(201);
+    await drawConsequences();
+    expect((await rowOf(repo)).pulls).toMatchObject({
+      headOid: two,
+      mergerId: owner.id,
+      mergedAt: expect.any(Number),
+    });
+  });
+
+  it.each([
+    ["of a branch", makeBehind],
+    ["of a fork", makeBehindFork],
+  ])("is queued with what was pushed: %s", async (_, makeOne) => {
+    const { owner, pusher, repo, one, two, path } = await makeOne();
+    await makeRule(repo, { settings: { isMergeQueueEnabled: true } });
+    const queue = (json: object) => call("POST", `${path}/queue`, { as: owner, json });
+    const queued = () => db.select().from(mergeQueueEntries);
+    expect((await queue({ Do: "merge", head_commit_id: one })).status).toBe(409);
+    expect((await queue({ Do: "merge", head_commit_id: two })).status).toBeLessThan(300);
+    expect((await rowOf(repo)).pulls).toMatchObject({ headOid: two });
+    expect(await moves(repo)).toMatchObject([{ actorId: pusher.id }]);
+    const { id } = (await rowOf(repo)).issues;
+    expect((await queued()).filter(({ issueId }) => issueId === id)).toHaveLength(1);
+  });
+
+  // A merge of one that has followed takes three, and the search for the pusher and the move come before.
+  it("takes a bounded number of round trips more than another merge", async () => {
+    const { owner, two, path } = await makeBehindFork();
+    const json = { Do: "merge", head_commit_id: two };
+    const { answer, line } = await logged(() => call("POST", `${path}/merge`, { as: owner, json }));
+    expect(answer.status).toBe(200);
+    expect(line.d1Rounds).toBeLessThanOrEqual(9);
   });
 
   it("refuses who may not merge, and moves nothing", async () => {

@@ -123,6 +123,7 @@ type Unbuilt = Exclude<BuiltMerge, { kind: "built" }>["kind"] | "too_large";
 const REASONS: Readonly<Record<Unbuilt, Departure["reason"]>> = {
   conflicts: "conflict",
   diverged: "conflict",
+  unrelated: "conflict",
   unchanged: "unchanged",
   too_large: "too_large",
 };

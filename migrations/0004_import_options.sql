@@ -1,0 +1,1 @@
+ALTER TABLE `imports` RENAME COLUMN `wishes` TO `options`;

@@ -1,0 +1,59 @@
+import { readdir, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+
+import { inProject } from "../project.ts";
+import { whenChanged } from "./when-changed.ts";
+
+const pages = "src/web/pages";
+const scripts = `${pages}/scripts`;
+const others = ["style.css", "favicon.svg", "icons.svg"].map((name) => `${pages}/${name}`);
+
+/** What pages load, in a directory that `buildPageFiles` builds. */
+export const pageFilesDirectory = "dist/pages/files";
+
+let building: Promise<unknown> | undefined;
+
+/**
+ * Builds dist/pages: the style sheet, pictures and scripts of pages, minified, under names with a
+ * hash of their content, and the names by those of their sources for the Worker. Each module in
+ * src/web/pages/scripts is a script with what it imports.
+ *
+ * The first call of a process builds, for the Worker and for the served files.
+ */
+export async function buildPageFiles(): Promise<void> {
+  const sources = [...others, scripts, "scripts/build/page-files.ts", "package-lock.json"];
+  building ??= whenChanged("dist/pages", sources, async (directory) => {
+    const names = await bundle(join(directory, basename(pageFilesDirectory)));
+    await writeFile(join(directory, "names.json"), JSON.stringify(names));
+  });
+  await building;
+}
+
+/** Builds the files, and returns their names by those of their sources. */
+async function bundle(directory: string): Promise<Record<string, string>> {
+  // Loaded only for a build.
+  const { build } = await import("esbuild");
+  const modules = await readdir(inProject(scripts));
+  const { metafile } = await build({
+    absWorkingDir: inProject(""),
+    entryPoints: [
+      ...others,
+      ...modules.filter((name) => name.endsWith(".ts")).map((name) => `${scripts}/${name}`),
+    ],
+    outdir: directory,
+    entryNames: "[name]-[hash]",
+    bundle: true,
+    minify: true,
+    metafile: true,
+    format: "esm",
+    target: "es2023",
+    loader: { ".svg": "copy" },
+    logLevel: "silent",
+  });
+  return Object.fromEntries(
+    Object.entries(metafile.outputs).map(([path, { entryPoint = "" }]) => [
+      basename(entryPoint),
+      basename(path),
+    ]),
+  );
+}

@@ -1,0 +1,10 @@
+/** The script of every page. */
+import { copyOnClick } from "./common/copy.ts";
+import { localize } from "./common/localize.ts";
+import { closeMenus } from "./common/menus.ts";
+import { listenToKeys } from "./common/shortcuts.ts";
+
+localize(document);
+copyOnClick();
+closeMenus();
+listenToKeys();
