@@ -22,7 +22,7 @@ export const accountPath = ({ name }: { readonly name: string }): string => `/${
 export const repositoryPath = ({ owner, row }: Names): string => `/${owner.name}/${row.name}`;
 
 /** The pages about a path of a revision. */
-export type SourceRoute = "src" | "raw" | "media" | "blame" | "commits";
+export type SourceRoute = "src" | "raw" | "media" | "blame" | "commits" | "find" | "tree-list";
 
 /**
  * The path of a page about a path of a revision: `/alice/project/src/branch/main/docs`.

@@ -70,6 +70,7 @@ function setPageHeaders(
     "default-src 'none'",
     "style-src 'self'",
     "script-src 'self'",
+    "connect-src 'self'",
     hasUserText ? "img-src 'self' https:" : "img-src 'self'",
     "media-src 'self'",
     `form-action ${["'self'", ...formTargets].join(" ")}`,

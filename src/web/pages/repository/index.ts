@@ -5,6 +5,7 @@ import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
+import { find } from "./find.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
 import { source } from "./source.tsx";
@@ -13,6 +14,7 @@ import { source } from "./source.tsx";
 export const repositoryPages: readonly Hono<WebEnv>[] = [
   source,
   blame,
+  find,
   commits,
   commit,
   branches,

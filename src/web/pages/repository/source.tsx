@@ -9,7 +9,6 @@ import {
   type SourceView,
 } from "../../../domain/code/contents/read-source-view.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
-import type { Revision } from "../../../domain/code/git/find-revision.ts";
 import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -99,6 +98,9 @@ async function showSource(
       <div class="code-bar" data-permalink={sourcePath(repo, "src", toCommit(revision), path)}>
         <RefChooser page={page} revision={revision} refs={refs} view="src" path={path} />
         <Breadcrumbs page={page} revision={revision} path={path} />
+        <a class="button" data-key="t" href={sourcePath(repo, "find", revision)}>
+          Find a file
+        </a>
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
       </div>
       {found.file ? (
