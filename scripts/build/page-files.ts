@@ -8,6 +8,9 @@ const pages = "src/web/pages";
 const scripts = `${pages}/scripts`;
 const others = ["style.css", "favicon.svg", "icons.svg"].map((name) => `${pages}/${name}`);
 
+/** What scripts share with the Worker. */
+const shared = ["src/lib/path-score.ts"];
+
 /** What pages load, in a directory that `buildPageFiles` builds. */
 export const pageFilesDirectory = "dist/pages/files";
 
@@ -21,7 +24,8 @@ let building: Promise<unknown> | undefined;
  * The first call of a process builds, for the Worker and for the served files.
  */
 export async function buildPageFiles(): Promise<void> {
-  const sources = [...others, scripts, "scripts/build/page-files.ts", "package-lock.json"];
+  const own = "scripts/build/page-files.ts";
+  const sources = [...others, scripts, ...shared, own, "package-lock.json"];
   building ??= whenChanged("dist/pages", sources, async (directory) => {
     const names = await bundle(join(directory, basename(pageFilesDirectory)));
     await writeFile(join(directory, "names.json"), JSON.stringify(names));

@@ -9,6 +9,12 @@ interface Names {
 /** The revision that the addresses of a page name. */
 export type NamedRevision = Pick<Revision, "kind" | "name">;
 
+/** The commit of a revision, whose addresses show the same for good. */
+export const toCommit = ({ commitOid }: Pick<Revision, "commitOid">): NamedRevision => ({
+  kind: "commit",
+  name: commitOid,
+});
+
 /** The path of an account's page. */
 export const accountPath = ({ name }: { readonly name: string }): string => `/${name}`;
 
@@ -16,7 +22,7 @@ export const accountPath = ({ name }: { readonly name: string }): string => `/${
 export const repositoryPath = ({ owner, row }: Names): string => `/${owner.name}/${row.name}`;
 
 /** The pages about a path of a revision. */
-export type SourceRoute = "src" | "raw" | "media" | "blame" | "commits";
+export type SourceRoute = "src" | "raw" | "media" | "blame" | "commits" | "find" | "tree-list";
 
 /**
  * The path of a page about a path of a revision: `/alice/project/src/branch/main/docs`.

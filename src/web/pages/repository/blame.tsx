@@ -15,7 +15,7 @@ import { notFound } from "../../../lib/failure.ts";
 import { decodeCommitText } from "../../../shapes/git/commit.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, sourcePath } from "../addresses.ts";
+import { commitPath, sourcePath, toCommit } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
@@ -51,7 +51,7 @@ blame.get(`/:owner/:repo/blame/:kind{${REF_KINDS.join("|")}}/:path{.+}`, async (
       scripts: ["code.ts"],
     },
     <>
-      <div class="code-bar">
+      <div class="code-bar" data-permalink={sourcePath(repo, "blame", toCommit(revision), path)}>
         <RefChooser page={page} revision={revision} refs={refs} view="blame" path={path} />
         <Breadcrumbs page={page} revision={revision} path={path} />
       </div>
@@ -80,14 +80,13 @@ function FileHead({ page: { repo }, revision, path, view }: FileHeadProps) {
   const { text, sizeBytes } = view;
   const lineCount = countLines(text ?? "");
   const lines = `${lineCount} line${lineCount === 1 ? "" : "s"}, `;
-  const pinned = { kind: "commit", name: revision.commitOid } as const;
   return (
     <div class="box-head">
       <span class="soft grow">{`${text === undefined ? "" : lines}${formatBytes(sizeBytes)}`}</span>
       <a href={sourcePath(repo, "src", revision, path)}>File</a>
       <a href={sourcePath(repo, "commits", revision, path)}>History</a>
       <a href={sourcePath(repo, "raw", revision, path)}>Raw</a>
-      <a href={sourcePath(repo, "blame", pinned, path)}>Permalink</a>
+      <a href={sourcePath(repo, "blame", toCommit(revision), path)}>Permalink</a>
     </div>
   );
 }

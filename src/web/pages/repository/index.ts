@@ -6,6 +6,7 @@ import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
 import { compare } from "./compare.tsx";
+import { find } from "./find.tsx";
 import { fork } from "./fork.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
@@ -16,6 +17,7 @@ import { transfer } from "./transfer.ts";
 export const repositoryPages: readonly Hono<WebEnv>[] = [
   source,
   blame,
+  find,
   commits,
   commit,
   compare,

@@ -9,13 +9,12 @@ import {
   type SourceView,
 } from "../../../domain/code/contents/read-source-view.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
-import type { Revision } from "../../../domain/code/git/find-revision.ts";
 import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { ContentItem } from "../../../shapes/contents/contents.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, type NamedRevision, sourcePath } from "../addresses.ts";
+import { commitPath, sourcePath, toCommit } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
@@ -98,6 +97,9 @@ async function showSource(
       <div class="code-bar" data-permalink={sourcePath(repo, "src", toCommit(revision), path)}>
         <RefChooser page={page} revision={revision} refs={refs} view="src" path={path} />
         <Breadcrumbs page={page} revision={revision} path={path} />
+        <a class="button" data-key="t" href={sourcePath(repo, "find", revision)}>
+          Find a file
+        </a>
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
       </div>
       {found.file ? (
@@ -108,12 +110,6 @@ async function showSource(
     </>,
   );
 }
-
-/** The commit of a revision, whose addresses show the same for good. */
-const toCommit = ({ commitOid }: Pick<Revision, "commitOid">): NamedRevision => ({
-  kind: "commit",
-  name: commitOid,
-});
 
 const titleOf = ({ repo: { row, owner } }: EnteredRepository): string =>
   `${owner.name}/${row.name}${row.description === "" ? "" : `: ${row.description}`}`;

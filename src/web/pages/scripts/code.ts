@@ -21,8 +21,8 @@ function markLines(): void {
 /** The line that was clicked last, where a range begins. */
 let start: number | undefined;
 
-document.querySelector(".code")?.addEventListener("click", (event) => {
-  const link = (event.target as Element).closest("a[href^='#L']");
+document.addEventListener("click", (event) => {
+  const link = (event.target as Element).closest(".code a[href^='#L']");
   if (!link) return;
   const line = Number(link.textContent);
   start ??= Number(RANGE.exec(location.hash)?.[1] ?? line);
