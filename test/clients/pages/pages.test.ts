@@ -53,7 +53,7 @@ beforeAll(async () => {
   if (browserPath === undefined) return;
   data = mkdtempSync(join(tmpdir(), "edgeforge-pages-"));
   service = await startService(
-    { path: inProject("."), remove: () => {} },
+    { path: inProject(".") },
     {
       EDGEFORGE_DATA: data,
       EDGEFORGE_ADMIN_USER: "root",
