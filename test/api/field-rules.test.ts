@@ -73,6 +73,24 @@ function violationsOf(schema: Schema, path: string[]): Violation[] {
   }
 }
 
+/** The longest text of each field that has a bound, and as many items as a list may have. */
+function largestOf(schema: Schema, path: string[] = []): Violation[] {
+  const { type, enum: values, maxLength, maxItems, items, properties = {} } = schema;
+  const item = items && resolveSchema(items);
+  const own = (value: unknown, named: number): Violation => ({ path, value, named: `${named}` });
+  if (type === "string" && maxLength !== undefined && !values) {
+    return [own("x".repeat(maxLength), maxLength)];
+  }
+  if (type === "array" && item) {
+    const full = Array.from({ length: maxItems ?? 0 }, () => minimalOf(item));
+    const inItems = largestOf(item, [...path, "0"]);
+    return maxItems === undefined ? inItems : [own(full, maxItems), ...inItems];
+  }
+  return Object.entries(properties).flatMap(([name, each]) =>
+    largestOf(resolveSchema(each), [...path, name]),
+  );
+}
+
 const violationsIn = ({ properties = {} }: Schema, path: string[] = []): Violation[] =>
   Object.entries(properties).flatMap(([name, each]) =>
     violationsOf(resolveSchema(each), [...path, name]),
@@ -147,6 +165,10 @@ async function faultsIn(
 
 const withBody = sampled.filter(({ body }) => body !== undefined);
 
+const withBounds = withBody.filter(
+  ({ bodySchema }) => bodySchema && largestOf(bodySchema).length > 0,
+);
+
 const queryViolations = ({ parameters }: SampledOperation): Violation[] =>
   parameters
     .filter((each) => each.in === "query" && each.schema.type === "string")
@@ -170,6 +192,21 @@ describe("a message about a field that breaks its rule", () => {
     expect(faults).toEqual([]);
   });
 
+  // Another rule may still refuse the value, such as that of a name's characters.
+  it.each(byId(withBounds))("names no bound that a value just meets: %s", async (_, operation) => {
+    const { bodySchema: schema = {} } = operation;
+    const faults: string[] = [];
+    for (const { path: field, value, named } of largestOf(schema)) {
+      const { method, path, caller, content } = await requestIn(new World(), operation);
+      const json = replaced(schema, content.json ?? {}, field, value);
+      const { status, body } = await call(method, path, { as: caller, json });
+      const message = String(body.message ?? "");
+      const isOverBound = message.startsWith(`[${field.join(".")}]`) && message.includes(named);
+      if (status >= 500 || isOverBound) faults.push(`${field.join(".")}: ${status} ${message}`);
+    }
+    expect(faults).toEqual([]);
+  });
+
   it.each(byId(withQuery))("names field and rule, in the query: %s", async (_, operation) => {
     const { method, path, caller, content } = await makeRequest(operation);
     const faults = await faultsIn(queryViolations(operation), ({ path: [name = ""], value }) => {
@@ -183,5 +220,6 @@ describe("a message about a field that breaks its rule", () => {
   it("is looked at in many operations", () => {
     expect(withBody.length).toBeGreaterThan(40);
     expect(withQuery.length).toBeGreaterThan(5);
+    expect(withBounds.length).toBeGreaterThan(40);
   });
 });

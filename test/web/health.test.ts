@@ -12,7 +12,7 @@ function checkHealth(bindings: { DISK_SPACE?: () => Response; DB?: D1Database })
   const answer = (request: Request): Promise<Response> =>
     worker.fetch(
       request as Parameters<typeof worker.fetch>[0],
-      { ...env, DB, ...disk } as Env,
+      { ...env, DB, ...disk },
       createExecutionContext(),
     );
   return send(answer, "GET", "/api/healthz", {});

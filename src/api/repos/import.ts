@@ -23,7 +23,8 @@ const ImportQuery = z.object({
   private: queryFlag("Whether it is private; as the exported one, if missing"),
   authors: z
     .string()
-    .max(100_000)
+    // Cloudflare takes no longer address.
+    .max(16_000)
     .optional()
     .openapi({
       description: `As JSON, the accounts here of authors there, both by name, at most ${AUTHORS_MAX}; for administrators of the service`,

@@ -79,7 +79,9 @@ async function* unpack(name: string, bytes: Uint8Array): AsyncGenerator<Uint8Arr
 
 async function readControl(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array | undefined> {
   for await (const entry of readTar(pieces, { entriesMax: ENTRIES_MAX })) {
-    if (entry.path === "control" && entry.type === "file") return entry.read(CONTROL_BYTES_MAX);
+    if (entry.path !== "control" || entry.type !== "file") continue;
+    // Awaited here: what is left of the archive is dropped when the loop ends.
+    return await entry.read(CONTROL_BYTES_MAX);
   }
   return undefined;
 }
