@@ -32,7 +32,7 @@ import type { Door, IncomingRequest, Requirements } from "./door.ts";
 export type TargetQuery = BatchItem<"sqlite">;
 
 /** The results of queries, in their order. */
-type ResultsOf<R extends readonly TargetQuery[]> = {
+export type ResultsOf<R extends readonly TargetQuery[]> = {
   [At in keyof R]: R[At]["_"]["result"];
 };
 

@@ -2,7 +2,9 @@ import { requireAdministrationInReach } from "../auth/access/credential-reach.ts
 import { isAllowed } from "../auth/access/permission.ts";
 import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
 import { type Actor, boundTokenId } from "../auth/actor.ts";
+import type { CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
+import type { Database } from "../db/db.ts";
 import type { Repository } from "../db/schema/index.ts";
 import {
   type RuleRow,
@@ -27,7 +29,7 @@ import {
 } from "../domain/repos/repository/find-repository.ts";
 import { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
-import { authenticate } from "./authenticate.ts";
+import { authenticate, type ResultsOf } from "./authenticate.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
 import { Moved, movedTo } from "./moved.ts";
 import { type PathSubject, refuseInStep } from "./refuse-in-step.ts";
@@ -93,22 +95,43 @@ export async function enterRepository(
 export async function enterRepositoryForReader(
   incoming: IncomingRequest,
   target: RepositoryTarget,
-): Promise<RequestContext & { facts: ReaderFacts; unreadCount: number }> {
+): Promise<RequestContext & ForReader> {
   const { db } = incoming.base;
   const {
     ctx,
     target: rows,
-    more: [toggles, parents, unread] = [[], [], []],
+    more,
   } = await authenticate(
     incoming,
     target,
     (caller) => selectRepositoriesOfName(db, caller, target),
-    (caller) => [...selectReaderFacts(db, target, caller), selectUnreadCount(db, caller)] as const,
+    selectForReader(db, target),
   );
   const repo = await findPermitted(incoming, ctx, target, rows);
-  const facts = toReaderFacts(ctx.actor, [toggles, parents]);
-  return { ctx, repo, facts, unreadCount: toUnreadCount(unread) };
+  return { ctx, repo, ...toForReader(ctx, more) };
 }
+
+/** What a page shows of its reader. */
+interface ForReader {
+  readonly facts: ReaderFacts;
+  /** The reader's unread notifications. */
+  readonly unreadCount: number;
+}
+
+const selectForReader = (db: Database, target: RepositoryTarget) => (caller: CallerArgument) =>
+  [...selectReaderFacts(db, target, caller), selectUnreadCount(db, caller)] as const;
+
+const toForReader = (
+  { actor }: Ctx,
+  [toggles, parents, unread]: ResultsOf<ReturnType<ReturnType<typeof selectForReader>>> = [
+    [],
+    [],
+    [],
+  ],
+): ForReader => ({
+  facts: toReaderFacts(actor, [toggles, parents]),
+  unreadCount: toUnreadCount(unread),
+});
 
 /** The repository with its rules, from rows that came with it. */
 export const withRules = (
@@ -159,21 +182,21 @@ export async function enterNetworkForReader(
   incoming: IncomingRequest,
   target: RepositoryTarget,
   relative: RelativeName,
-): Promise<RequestContext & { facts: ReaderFacts; relatives: RepositoryContext[] }> {
+): Promise<RequestContext & ForReader & { relatives: RepositoryContext[] }> {
   const { db } = incoming.base;
   const {
     ctx,
     target: rows = [],
-    more = [[], []],
+    more,
   } = await authenticate(
     incoming,
     target,
     (caller) => selectNamedOrRelated(db, caller, target, relative),
-    (caller) => selectReaderFacts(db, target, caller),
+    selectForReader(db, target),
   );
   const repo = await findPermitted(incoming, ctx, target, rows);
   const relatives = findRelatives(ctx, repo, rows, relative);
-  return { ctx, repo, facts: toReaderFacts(ctx.actor, more), relatives };
+  return { ctx, repo, relatives, ...toForReader(ctx, more) };
 }
 
 /** The repositories that `relative` names, in the network of another and visible to the caller. */

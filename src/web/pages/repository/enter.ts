@@ -61,6 +61,6 @@ export async function enterNetworkPage(
   const { owner = "", repo: name = "" } = c.req.param() as Record<string, string>;
   const target = targetOf(c, { owner, name, requirement, scopes: [] });
   const entered = await enterNetworkForReader(readerRequest(c), target, relative);
-  const { ctx, repo, facts, relatives } = entered;
-  return { ...(await toPublicPage(c, ctx)), repo, facts, relatives };
+  const { ctx, repo, facts, relatives, unreadCount } = entered;
+  return { ...(await toPublicPage(c, ctx, unreadCount)), repo, facts, relatives };
 }
