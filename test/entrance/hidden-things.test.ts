@@ -110,6 +110,7 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", "/blame/branch/main/a", { headers: { Accept: "text/html" } }],
   ["GET", "/find/branch/main", { headers: { Accept: "text/html" } }],
   ["GET", "/tree-list/branch/main", { headers: { Accept: "text/html" } }],
+  ["GET", "/search?q=a", { headers: { Accept: "text/html" } }],
   ["GET", "/commits/branch/main", { headers: { Accept: "text/html" } }],
   ["GET", `/commit/${OID.slice(0, 40)}`, { headers: { Accept: "text/html" } }],
   ["GET", `/commit/${OID.slice(0, 40)}.diff`],

@@ -55,6 +55,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a file's lines and their commits": ({ path }) => `${path}/blame/branch/main/file`,
   "the page that finds a file": ({ path }) => `${path}/find/branch/main?q=f`,
   "the paths of all files": ({ path }) => `${path}/tree-list/branch/main`,
+  "the search in files": ({ path }) => `${path}/search?q=a`,
   "the page of the history": ({ path }) => `${path}/commits/branch/main`,
   "the page of branches": ({ path }) => `${path}/branches`,
   "the page of tags": ({ path }) => `${path}/tags`,

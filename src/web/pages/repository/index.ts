@@ -8,6 +8,7 @@ import { commit } from "./commit.tsx";
 import { find } from "./find.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
+import { search } from "./search.tsx";
 import { source } from "./source.tsx";
 
 /** The pages of a repository. */
@@ -15,6 +16,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   source,
   blame,
   find,
+  search,
   commits,
   commit,
   branches,
