@@ -115,6 +115,7 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", `/commit/${OID.slice(0, 40)}`, { headers: { Accept: "text/html" } }],
   ["GET", `/commit/${OID.slice(0, 40)}.diff`],
   ["GET", "/branches", { headers: { Accept: "text/html" } }],
+  ["POST", "/branches/delete", { headers: { Accept: "text/html" } }],
   ["GET", "/tags", { headers: { Accept: "text/html" } }],
   ["GET", "/releases", { headers: { Accept: "text/html" } }],
   ["GET", "/releases/tag/v1", { headers: { Accept: "text/html" } }],
