@@ -45,6 +45,7 @@ const PUBLIC = [
   "/root/shown/src/branch/main/src/a.ts",
   "/root/shown/blame/branch/main/src/a.ts",
   "/root/shown/find/branch/main?q=a",
+  "/root/shown/search?q=text",
   "/root/shown/commits/branch/main",
   "/root/shown/branches",
   "/root/shown/tags",

@@ -88,6 +88,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a file's lines and their commits": ({ path }) => `${path}/blame/branch/main/file`,
   "the page that finds a file": ({ path }) => `${path}/find/branch/main?q=f`,
   "the paths of all files": ({ path }) => `${path}/tree-list/branch/main`,
+  "the search in files": ({ path }) => `${path}/search?q=a`,
   "the page of the history": ({ path }) => `${path}/commits/branch/main`,
   "the page of a commit": ({ path, commitOid }) => `${path}/commit/${commitOid}`,
   "the page of a comparison": ({ path }) => `${path}/compare/some/tag...main`,

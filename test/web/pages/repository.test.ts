@@ -225,6 +225,53 @@ describe("the pages of history", () => {
     expect(await read(`${path}/tags`)).toContain(`${path}/archive/v1.tar.gz`);
   });
 
+  it("compare branches with the default one, and search them", async () => {
+    const history = new History();
+    const first = history.commit({ message: "First\n" });
+    const tips = [history.commit({ parents: [first] }), history.commit({ parents: [first] })];
+    const [main = "", side = ""] = tips;
+    const later = history.commit({ parents: [main] });
+    const repo = await make.repo(await make.user());
+    const refs = [
+      { ref: "refs/heads/main", oid: later },
+      { ref: "refs/heads/Side/a", oid: side },
+      { ref: "refs/heads/old", oid: first },
+    ];
+    await storeRefs(repo, refs, history.build());
+    const path = `/${repo.owner}/${repo.name}/branches`;
+    expect(await read(path)).toMatch(/>old<\/a>[^]*0 ahead, 2 behind/);
+    const found = await read(`${path}?q=side`);
+    expect(found).toMatch(/>Side\/a<\/a>[^]*1 ahead, 2 behind/);
+    expect(found).toContain("1 branch<");
+    expect(found).not.toContain(">old</a>");
+  });
+
+  it("delete a branch for those who may", async () => {
+    const owner = await make.userWithPassword();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const oid = history.commit();
+    const refs = ["main", "a/b"].map((name) => ({ ref: `refs/heads/${name}`, oid }));
+    await storeRefs(repo, refs, history.build());
+    const path = `/${owner.name}/${repo.name}/branches`;
+    expect(await read(path)).not.toContain("/branches/delete");
+    const browser = await Browser.signedIn(owner);
+    const reader = await Browser.signedIn(await make.userWithPassword());
+    expect((await browser.get(path)).body).toContain('name="name" value="a/b"');
+    const { body } = await reader.get(path);
+    expect(body).not.toContain("/branches/delete");
+    const [, token = ""] = /name="_csrf" value="([^"]*)"/.exec(String(body)) ?? [];
+    expect(token).not.toBe("");
+    const refused = await reader.post(`${path}/delete`, { _csrf: token, name: "a/b" });
+    expect(refused.status).toBe(404);
+    const isThere = async () => (await read(path)).includes(">a/b</a>");
+    const send = (by: Browser, name: string) => by.submit(path, { name }, `${path}/delete`);
+    expect((await send(browser, "main")).status).toBe(403);
+    expect(await isThere()).toBe(true);
+    expect((await send(browser, "a/b")).status).toBe(303);
+    expect(await isThere()).toBe(false);
+  });
+
   it("turn pages with what the query has", async () => {
     const history = new History();
     let tip = history.commit();

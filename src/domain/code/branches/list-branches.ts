@@ -16,14 +16,23 @@ import { readHeads } from "./read-heads.ts";
 
 const PREFIX = "refs/heads/";
 
-/** Lists branches, newest head commit first, then by name. */
+/**
+ * Lists branches, newest head commit first, then by name.
+ *
+ * @param text Lists those alone whose names have it, without regard to case.
+ */
 export async function listBranches(
   ctx: Ctx,
   repo: RepositoryContext,
   snapshot: RepositorySnapshot,
   { size, offset }: Slice,
+  text = "",
 ): Promise<Listed<BranchEntry>> {
-  const refs = snapshot.state.refs.filter(({ name }) => name.startsWith(PREFIX));
+  const query = text.toLowerCase();
+  const refs = snapshot.state.refs.filter(
+    ({ name }) =>
+      name.startsWith(PREFIX) && (query === "" || nameOf(name).toLowerCase().includes(query)),
+  );
   const times = new Map(refs.map((ref) => [ref, timeOfCommit(snapshot, ref.oid)]));
   const timeOf = (ref: StoredRef) => times.get(ref) ?? 0;
   // The sort is stable, and refs are ordered by name.
@@ -52,10 +61,11 @@ async function toEntries(
   const [heads, rules] = await Promise.all([readHeads(ctx, snapshot, oids), loadRules(ctx, repo)]);
   return refs.flatMap(({ name, oid }) => {
     const head = heads.get(oid);
-    const branch = decodeText(name.slice(PREFIX.length) as ByteText);
-    return head ? [toBranchEntry(ctx, rules, branch, head)] : [];
+    return head ? [toBranchEntry(ctx, rules, nameOf(name), head)] : [];
   });
 }
+
+const nameOf = (ref: string): string => decodeText(ref.slice(PREFIX.length) as ByteText);
 
 /** A branch with its head commit and its protection. */
 export function toBranchEntry(

@@ -1,67 +1,170 @@
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 
+import { isAllowed } from "../../../auth/access/permission.ts";
+import type { Requirement } from "../../../auth/access/requirement.ts";
+import {
+  countDivergence,
+  type DivergenceCount,
+} from "../../../domain/code/branches/count-divergence.ts";
+import { deleteBranch } from "../../../domain/code/branches/delete-branch.ts";
 import { listBranches } from "../../../domain/code/branches/list-branches.ts";
 import { listTags } from "../../../domain/code/tags/list-tags.ts";
-import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import { findRef, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { decodeText } from "../../../git/byte-text.ts";
+import type { BranchEntry } from "../../../shapes/git/branch.ts";
 import { decodeCommitText } from "../../../shapes/git/commit.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
 import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
 import { commitPath, comparePath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
+import { Count } from "../count.tsx";
+import { readForm } from "../form.ts";
 import { Icon } from "../icon.tsx";
+import { Form, Notice } from "../layout.tsx";
+import { requireOwn } from "../open-page.ts";
+import { orRefuse, type Refusal } from "../or-refuse.ts";
 import { Pager, readListPage } from "../pager.tsx";
-import { enterRepositoryPage, READ_CODE } from "./enter.ts";
+import { readSearchText } from "../read-search-text.ts";
+import { redirectAfterWrite } from "../redirect-after-write.ts";
+import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 
 const PAGE_SIZE = 50;
 
+const WRITE_CODE: Requirement = { unit: "code", mode: "write" };
+
 /** The pages of all branches and of all tags. */
 export const branches = new Hono<WebEnv>();
 
-branches.get("/:owner/:repo/branches", async (c) => {
-  const page = await enterRepositoryPage(c, READ_CODE);
+branches.get("/:owner/:repo/branches", async (c) =>
+  showBranches(c, await enterRepositoryPage(c, READ_CODE)),
+);
+
+branches.post("/:owner/:repo/branches/delete", async (c) => {
+  const page = await enterRepositoryPage(c, WRITE_CODE, ["write:repository"]);
+  requireOwn(c, page);
+  const form = await readForm(c);
+  return orRefuse(
+    c,
+    async () => {
+      await deleteBranch(page.ctx, page.repo, form.text("name"));
+      return redirectAfterWrite(c, `${repositoryPath(page.repo)}/branches`);
+    },
+    (refusal) => showBranches(c, page, refusal),
+  );
+});
+
+async function showBranches(
+  c: Context<WebEnv>,
+  page: EnteredRepository,
+  refusal?: Refusal,
+): Promise<Response> {
   const { ctx, repo } = page;
   const list = readListPage(c, PAGE_SIZE);
-  const { items, total } = await readSnapshot(ctx, repo, (snapshot) =>
-    listBranches(ctx, repo, snapshot, list),
-  );
+  const text = readSearchText(c);
+  const { items, total, counts } = await readSnapshot(ctx, repo, async (snapshot) => {
+    const listed = await listBranches(ctx, repo, snapshot, list, text);
+    const base = findRef(snapshot, `refs/heads/${repo.row.defaultBranch}`);
+    const oids = listed.items.map(({ head }) => head.commitOid);
+    return { ...listed, counts: base && (await countDivergence(snapshot, base.oid, oids)) };
+  });
   return renderRepository(
     c,
     page,
-    { tab: "code", title: `Branches - ${repo.owner.name}/${repo.row.name}` },
+    {
+      tab: "code",
+      title: `Branches - ${repo.owner.name}/${repo.row.name}`,
+      ...(refusal ? { status: refusal.status } : {}),
+    },
     <>
-      <h2>{`${total} branch${total === 1 ? "" : "es"}`}</h2>
+      {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
+      <h2>
+        <Count of={total} />
+        {` branch${total === 1 ? "" : "es"}`}
+      </h2>
+      <form class="filters" role="search" action={`${repositoryPath(repo)}/branches`}>
+        <input
+          type="search"
+          name="q"
+          value={text}
+          aria-label="Part of a branch's name"
+          placeholder="Part of a name"
+        />
+        <button type="submit">Search</button>
+      </form>
       <ul class="box commits">
-        {items.map(({ name, head: { commit, commitOid }, rules }) => (
-          <li>
-            <div class="grow">
-              <Icon name="branch" />
-              <a href={sourcePath(repo, "src", { kind: "branch", name })}>{name}</a>{" "}
-              {name === repo.row.defaultBranch ? <span class="label">Default</span> : undefined}{" "}
-              {rules.length > 0 ? <span class="label">Protected</span> : undefined}
-              <div class="soft">
-                <a class="oid" href={commitPath(repo, commitOid)}>
-                  {commitOid.slice(0, 10)}
-                </a>{" "}
-                {decodeCommitText(commit, commit.message).split("\n", 1)[0]}
-              </div>
-            </div>
-            <span class="soft">
-              <Ago at={gitTimeMs(commit.committer.timeSeconds)} now={ctx.now} />
-            </span>
-            <a href={sourcePath(repo, "commits", { kind: "branch", name })}>History</a>
-            {name === repo.row.defaultBranch ? undefined : (
-              <a href={comparePath(repo, repo.row.defaultBranch, name)}>Compare</a>
-            )}
-          </li>
+        {items.map((branch) => (
+          <Branch page={page} branch={branch} count={counts?.get(branch.head.commitOid)} />
         ))}
       </ul>
       <Pager url={c.req.url} page={list} total={total} />
     </>,
   );
-});
+}
+
+interface BranchProps {
+  page: EnteredRepository;
+  branch: BranchEntry;
+  /** How far it has diverged from the default branch; undefined where that is not known. */
+  count: DivergenceCount | undefined;
+}
+
+function Branch({ page, branch, count }: BranchProps) {
+  const { ctx, repo, formToken } = page;
+  const { name, head, rules } = branch;
+  const { commit, commitOid } = head;
+  const isDefault = name === repo.row.defaultBranch;
+  const canDelete =
+    !isDefault &&
+    rules.length === 0 &&
+    ctx.actor.user !== undefined &&
+    repo.row.archivedAt === null &&
+    isAllowed(repo, WRITE_CODE);
+  return (
+    <li>
+      <div class="grow">
+        <Icon name="branch" />
+        <a href={sourcePath(repo, "src", { kind: "branch", name })}>{name}</a>{" "}
+        {isDefault ? <span class="label">Default</span> : undefined}{" "}
+        {rules.length > 0 ? <span class="label">Protected</span> : undefined}
+        <div class="soft">
+          <a class="oid" href={commitPath(repo, commitOid)}>
+            {commitOid.slice(0, 10)}
+          </a>{" "}
+          {decodeCommitText(commit, commit.message).split("\n", 1)[0]}
+        </div>
+      </div>
+      {isDefault || !count ? undefined : (
+        <span class="soft" title={`Compared with ${repo.row.defaultBranch}`}>
+          <Count of={count.ahead} />
+          {" ahead, "}
+          <Count of={count.behind} />
+          {" behind"}
+        </span>
+      )}
+      <span class="soft">
+        <Ago at={gitTimeMs(commit.committer.timeSeconds)} now={ctx.now} />
+      </span>
+      <a href={sourcePath(repo, "commits", { kind: "branch", name })}>History</a>
+      {name === repo.row.defaultBranch ? undefined : (
+        <a href={comparePath(repo, repo.row.defaultBranch, name)}>Compare</a>
+      )}
+      {canDelete ? (
+        <Form
+          action={`${repositoryPath(repo)}/branches/delete`}
+          formToken={formToken}
+          class="inline"
+        >
+          <input type="hidden" name="name" value={name} />
+          <button type="submit" class="plain">
+            Delete<span class="hidden">{` ${name}`}</span>
+          </button>
+        </Form>
+      ) : undefined}
+    </li>
+  );
+}
 
 branches.get("/:owner/:repo/tags", async (c) => {
   const page = await enterRepositoryPage(c, READ_CODE);

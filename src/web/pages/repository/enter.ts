@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 
 import type { Requirement } from "../../../auth/access/requirement.ts";
+import type { Scope } from "../../../auth/scope.ts";
 import type { ReaderFacts } from "../../../domain/repos/repository/reader-facts.ts";
 import {
   enterNetworkForReader,
@@ -26,14 +27,16 @@ export const READ_CODE: Requirement = { unit: "code", mode: "read" };
  *
  * Cost: one round trip of the database.
  *
+ * @param scopes What a form of the page changes; nothing for a page that is read.
  * @throws Failure as `enterRepository` does.
  */
 export async function enterRepositoryPage(
   c: Context<WebEnv>,
   requirement: Requirement,
+  scopes: readonly Scope[] = [],
 ): Promise<EnteredRepository> {
   const { owner = "", repo: name = "" } = c.req.param() as Record<string, string>;
-  const target = targetOf(c, { owner, name, requirement, scopes: [] });
+  const target = targetOf(c, { owner, name, requirement, scopes });
   const { ctx, repo, facts, unreadCount } = await enterRepositoryForReader(
     readerRequest(c),
     target,

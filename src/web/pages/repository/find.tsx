@@ -8,7 +8,7 @@ import type { Revision } from "../../../domain/code/git/find-revision.ts";
 import { readSnapshot, type RepositorySnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
-import { sourcePath } from "../addresses.ts";
+import { repositoryPath, sourcePath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { readSearchText } from "../read-search-text.ts";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
@@ -42,6 +42,7 @@ find.get(`/:owner/:repo/find/${REF}`, async (c) => {
       <div class="code-bar">
         <RefChooser page={page} revision={revision} refs={refs} view="find" path="" />
         <h2>Find a file</h2>
+        <a href={`${repositoryPath(repo)}/search`}>Search in files</a>
       </div>
       <form class="filters" role="search">
         <input

@@ -10,6 +10,7 @@ import { find } from "./find.tsx";
 import { fork } from "./fork.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
+import { search } from "./search.tsx";
 import { source } from "./source.tsx";
 import { transfer } from "./transfer.ts";
 
@@ -18,6 +19,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   source,
   blame,
   find,
+  search,
   commits,
   commit,
   compare,

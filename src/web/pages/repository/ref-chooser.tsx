@@ -44,6 +44,16 @@ export function RefChooser({ page: { repo }, revision, refs, view, path }: RefCh
         {shown}
       </summary>
       <div class="menu-body">
+        {refs.branches.total > NAMES_MAX ? (
+          <form action={`${base}/branches`} role="search">
+            <input
+              type="search"
+              name="q"
+              aria-label="Search branches"
+              placeholder="Search branches"
+            />
+          </form>
+        ) : undefined}
         {groups.map((group) =>
           group.total === 0 ? undefined : (
             <>

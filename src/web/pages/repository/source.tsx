@@ -14,7 +14,7 @@ import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/
 import { notFound } from "../../../lib/failure.ts";
 import type { ContentItem } from "../../../shapes/contents/contents.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, sourcePath, toCommit } from "../addresses.ts";
+import { commitPath, repositoryPath, sourcePath, toCommit } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
@@ -100,6 +100,11 @@ async function showSource(
         <a class="button" data-key="t" href={sourcePath(repo, "find", revision)}>
           Find a file
         </a>
+        {isRoot ? (
+          <a class="button" href={`${repositoryPath(repo)}/search`}>
+            Search
+          </a>
+        ) : undefined}
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
       </div>
       {found.file ? (
