@@ -378,7 +378,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
 
     await page.getByLabel("Create", { exact: true }).click();
     await page.getByRole("link", { name: "New repository" }).click();
-    await page.getByLabel("Owner").selectOption("looms");
+    await page.getByLabel("Owner", { exact: true }).selectOption("looms");
     await page.getByLabel("Name", { exact: true }).fill("no name");
     await page.getByLabel("Description").fill("Kept");
     await page.getByRole("button", { name: "Create repository" }).click();
