@@ -395,6 +395,37 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.context().close();
   });
 
+  it("let a person create an organization and a repository in it, without scripts", async () => {
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      viewport: { width: 390, height: 800 },
+    });
+    const { page, complaints } = await openTab(context);
+    await signIn(page, "root");
+    await page.getByLabel("Create", { exact: true }).click();
+    await page.getByRole("link", { name: "New organization" }).click();
+    await page.getByLabel("Name", { exact: true }).fill("looms");
+    await page.getByRole("button", { name: "Create organization" }).click();
+    await page.getByRole("heading", { name: "looms" }).waitFor();
+
+    await page.getByLabel("Create", { exact: true }).click();
+    await page.getByRole("link", { name: "New repository" }).click();
+    await page.getByLabel("Owner", { exact: true }).selectOption("looms");
+    await page.getByLabel("Name", { exact: true }).fill("no name");
+    await page.getByLabel("Description").fill("Kept");
+    await page.getByRole("button", { name: "Create repository" }).click();
+    expect(await page.getByRole("alert").textContent()).toContain("must consist of");
+    expect(await page.getByLabel("Description").inputValue()).toBe("Kept");
+    await page.getByLabel("Name", { exact: true }).fill("shuttle");
+    await page.getByLabel("Begin with a README").check();
+    await page.getByRole("button", { name: "Create repository" }).click();
+    await page.getByRole("link", { name: "looms" }).first().click();
+    await page.getByRole("link", { name: "looms/shuttle" }).click();
+    await page.getByRole("link", { name: "README.md" }).first().waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   it("are used by keyboard alone", async () => {
     const context = await browser.newContext();
     const { page } = await openTab(context);

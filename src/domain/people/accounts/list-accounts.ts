@@ -8,6 +8,7 @@ import {
   organizationIds,
 } from "../../../auth/access/organizations.ts";
 import { idOfTeam, teamMemberIds } from "../../../auth/access/teams.ts";
+import { seesPublicOnly } from "../../../auth/actor.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -66,11 +67,13 @@ function idsOf(set: Params<AccountSet>): SQL {
  * membership is visible to the member, fellow members and administrators.
  */
 export const listOrganizationsOf = (ctx: Ctx, { id }: User, slice: Slice) => {
-  const { user, isSiteAdmin } = ctx.actor;
-  const seesAll = isSiteAdmin || user?.id === id;
-  const listed = seesAll
-    ? { organizationsOf: id, isPublicOnly: false }
-    : { knownOrganizationsOf: id, viewerId: user?.id };
+  const { actor } = ctx;
+  // SECURITY: a token for public resources knows of no private membership, its user's included.
+  const viewerId = seesPublicOnly(actor) ? undefined : actor.user?.id;
+  const listed =
+    actor.isSiteAdmin || viewerId === id
+      ? { organizationsOf: id, isPublicOnly: false }
+      : { knownOrganizationsOf: id, viewerId };
   return listAccountsIn(ctx, listed, slice);
 };
 

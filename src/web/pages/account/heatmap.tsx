@@ -51,18 +51,16 @@ export function Heatmap({ contributions, now }: HeatmapProps) {
               </text>
             ),
           )}
-          {days.map((day) => {
-            const count = counts.get(day) ?? 0;
-            const level = Math.ceil((count * LEVELS) / most);
-            const [x, y] = [Math.floor((day - first) / 7) * STEP, TOP + ((day - first) % 7) * STEP];
-            return count === 0 ? (
-              <rect x={x} y={y} />
-            ) : (
-              <rect x={x} y={y} class={`level-${level}`}>
-                <title>{`${count} on ${dateOf(day)}`}</title>
-              </rect>
-            );
-          })}
+          <EmptyDays lastWeekDays={((today - first) % 7) + 1} />
+          {[...counts].map(([day, count]) => (
+            <rect
+              x={Math.floor((day - first) / 7) * STEP}
+              y={TOP + ((day - first) % 7) * STEP}
+              class={`day level-${Math.ceil((count * LEVELS) / most)}`}
+            >
+              <title>{`${count} on ${dateOf(day)}`}</title>
+            </rect>
+          ))}
         </svg>
       </div>
       <details>
@@ -85,6 +83,21 @@ export function Heatmap({ contributions, now }: HeatmapProps) {
         </table>
       </details>
     </section>
+  );
+}
+
+/** A square for each day, as one pattern: most days of most calendars are empty. */
+function EmptyDays({ lastWeekDays }: { lastWeekDays: number }) {
+  const fill = "url(#empty-day)";
+  const weeks = WEEKS - 1;
+  return (
+    <>
+      <pattern id="empty-day" width={STEP} height={STEP} y={TOP} patternUnits="userSpaceOnUse">
+        <rect class="day" />
+      </pattern>
+      <rect y={TOP} width={weeks * STEP} height={7 * STEP} fill={fill} />
+      <rect x={weeks * STEP} y={TOP} width={STEP} height={lastWeekDays * STEP} fill={fill} />
+    </>
   );
 }
 

@@ -147,7 +147,7 @@ function Branch({ page, branch, count }: BranchProps) {
         <Ago at={gitTimeMs(commit.committer.timeSeconds)} now={ctx.now} />
       </span>
       <a href={sourcePath(repo, "commits", { kind: "branch", name })}>History</a>
-      {name === repo.row.defaultBranch ? undefined : (
+      {isDefault ? undefined : (
         <a href={comparePath(repo, repo.row.defaultBranch, name)}>Compare</a>
       )}
       {canDelete ? (
