@@ -164,6 +164,18 @@ const DOORS: Readonly<Record<string, Door>> = {
     },
     ...TOO_LARGE,
   },
+  // A larger one is no template.
+  "a template of issues": {
+    max: 64 * KIB,
+    send: async ({ owner, own }, size, visit) => {
+      const content = btoa(padTo(size, "---\nname: Bug\nabout: A bug\n---\n"));
+      const path = `/api/v1${own}/contents/.gitea/ISSUE_TEMPLATE/of-${size}.md`;
+      await visit("POST", path, { as: owner, json: { message: "Add", content } });
+      return visit("GET", `/api/v1${own}/issue_templates`, { as: owner });
+    },
+    refusal: 200,
+    message: /^\[\]$/,
+  },
   "a form of a browser": {
     max: 128 * KIB,
     send: (_, size, visit) =>

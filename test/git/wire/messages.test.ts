@@ -379,6 +379,33 @@ describe("lines that git sends without a line feed", () => {
   });
 });
 
+describe("the longest request", () => {
+  const lines = (count: number, line: string): ByteText[] =>
+    Array.from({ length: count }, () => text(line));
+
+  it.each([
+    [
+      "wants",
+      300_000,
+      (count: number) => parseFetchArgs(lines(count, `want ${A}`)).wantOids.length,
+    ],
+    [
+      "haves",
+      300_000,
+      (count: number) => parseFetchArgs(lines(count, `have ${A}`)).haveOids.length,
+    ],
+    [
+      "shallow commits",
+      300_000,
+      (count: number) => parseFetchArgs(lines(count, `shallow ${A}`)).shallowOids.length,
+    ],
+    ["ids", 100_000, (count: number) => parseObjectInfoArgs(lines(count, `oid ${A}`)).oids.length],
+  ])("is read, and one more line refused: %s", (_, max, read) => {
+    expect(read(max)).toBe(max);
+    expect(() => read(max + 1)).toThrow(expect.objectContaining({ code: "limit" }));
+  });
+});
+
 describe("object-info", () => {
   it("sends the sizes of objects, and an empty size for a missing object", () => {
     const request = parseObjectInfoArgs(["size", `oid ${A}`, `oid ${B}`].map(text));

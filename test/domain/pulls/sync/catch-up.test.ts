@@ -136,7 +136,7 @@ describe("a merge right after a push to the head", () => {
     expect((await queued()).filter(({ issueId }) => issueId === id)).toHaveLength(1);
   });
 
-  // A merge of one that has followed takes three, and the search for the pusher and the move come before.
+  // One that has followed takes three; finding the pusher and moving the head come before.
   it("takes a bounded number of round trips more than another merge", async () => {
     const { owner, two, path } = await makeBehindFork();
     const json = { Do: "merge", head_commit_id: two };
