@@ -111,7 +111,7 @@ interface BranchProps {
 }
 
 function Branch({ page, branch, count }: BranchProps) {
-  const { ctx, repo, formToken } = page;
+  const { ctx, repo } = page;
   const { name, head, rules } = branch;
   const { commit, commitOid } = head;
   const isDefault = name === repo.row.defaultBranch;
@@ -150,19 +150,32 @@ function Branch({ page, branch, count }: BranchProps) {
       {isDefault ? undefined : (
         <a href={comparePath(repo, repo.row.defaultBranch, name)}>Compare</a>
       )}
-      {canDelete ? (
-        <Form
-          action={`${repositoryPath(repo)}/branches/delete`}
-          formToken={formToken}
-          class="inline"
-        >
-          <input type="hidden" name="name" value={name} />
-          <button type="submit" class="plain">
-            Delete<span class="hidden">{` ${name}`}</span>
-          </button>
-        </Form>
-      ) : undefined}
+      {canDelete ? <DeleteForm page={page} name={name} /> : undefined}
     </li>
+  );
+}
+
+/** A menu with the form that deletes a branch, so that one click deletes nothing. */
+function DeleteForm({
+  page: { repo, formToken },
+  name,
+}: {
+  page: EnteredRepository;
+  name: string;
+}) {
+  return (
+    <details class="menu end">
+      <summary>
+        Delete<span class="hidden">{` ${name}`}</span>
+      </summary>
+      <div class="menu-body">
+        <p>Commits that are on no other branch or tag are lost.</p>
+        <Form action={`${repositoryPath(repo)}/branches/delete`} formToken={formToken}>
+          <input type="hidden" name="name" value={name} />
+          <button type="submit" class="danger">{`Delete ${name}`}</button>
+        </Form>
+      </div>
+    </details>
   );
 }
 
