@@ -118,7 +118,11 @@ function formatSuffix(options: MarkupOptions): string {
   return options.footnoteSuffix ?? (options.mode === "comment" ? "preview" : "");
 }
 
-async function chooseTextRules(found: ReferenceList, options: MarkupOptions): Promise<TextRule[]> {
+/** The rules for emoji and references in the text of a mode. */
+export async function chooseTextRules(
+  found: ReferenceList,
+  options: MarkupOptions,
+): Promise<TextRule[]> {
   const { mode, repo, resolve, rootUrl, tracker } = options;
   if (mode === "markdown" || !resolve) return [emoji];
   const rules = [emoji, mentions(found, options)];

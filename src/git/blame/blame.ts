@@ -10,7 +10,7 @@ import type { Oid } from "../oid.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../walk/commit-graph.ts";
 import { byGeneration, type NodeQueue } from "../walk/node-queue.ts";
 import { PathFinder } from "../walk/path-finder.ts";
-import { joinRanges, type LineRange, splitRanges } from "./line-ranges.ts";
+import { joinRanges, type SourceRange, splitRanges } from "./line-ranges.ts";
 import { LineTexts } from "./line-texts.ts";
 
 /** Steps to look at a version of the file and at each parent, beside those of the reads. */
@@ -29,7 +29,7 @@ export interface FileVersion {
 }
 
 /** A version of the file from which lines come. */
-export interface LineSource extends FileVersion {
+interface LineSource extends FileVersion {
   /** The version before, in the first parent that has the file; undefined without one. */
   readonly previous: FileVersion | undefined;
   /** Whether the budget ended here: the lines may come from an earlier version. */
@@ -37,7 +37,7 @@ export interface LineSource extends FileVersion {
 }
 
 /** Lines of the file that come from one version. */
-export interface BlamedRange extends LineRange {
+interface BlamedRange extends SourceRange {
   /** The index of the version in `sources`. */
   readonly source: number;
 }
@@ -84,7 +84,7 @@ export const blame = (
 interface Suspect {
   readonly node: Node;
   readonly entry: PathEntry;
-  ranges: LineRange[];
+  ranges: SourceRange[];
   previous: FileVersion | undefined;
 }
 
@@ -139,7 +139,7 @@ class BlameWalk {
     return entry && { node, entry };
   }
 
-  private keep(source: LineSource, ranges: readonly LineRange[]): void {
+  private keep(source: LineSource, ranges: readonly SourceRange[]): void {
     if (ranges.length === 0) return;
     const at = this.sources.push(source) - 1;
     for (const range of ranges) this.ranges.push({ ...range, source: at });
@@ -258,7 +258,7 @@ class BlameWalk {
     return source;
   }
 
-  private add({ node, entry }: ParentFile, ranges: readonly LineRange[]): void {
+  private add({ node, entry }: ParentFile, ranges: readonly SourceRange[]): void {
     if (ranges.length === 0) return;
     let suspects = this.waiting.get(node);
     if (!suspects) {

@@ -1,7 +1,7 @@
 import type { Change } from "../diff/line-diff.ts";
 
 /** Consecutive lines of a file, and the consecutive lines of a version of it that they are. */
-export interface LineRange {
+export interface SourceRange {
   /** The first line in the file, counted from 0. */
   readonly line: number;
   readonly count: number;
@@ -12,9 +12,9 @@ export interface LineRange {
 /** Lines of a version by whether the version before it has them. */
 export interface SplitRanges {
   /** The lines that the version added or changed. */
-  readonly kept: LineRange[];
+  readonly kept: SourceRange[];
   /** The lines that the version before has too, as lines of that version. */
-  readonly passed: LineRange[];
+  readonly passed: SourceRange[];
 }
 
 /**
@@ -22,7 +22,7 @@ export interface SplitRanges {
  *
  * @param changes From the version before to this one.
  */
-export function splitRanges(ranges: readonly LineRange[], changes: readonly Change[]): SplitRanges {
+export function splitRanges(ranges: readonly SourceRange[], changes: readonly Change[]): SplitRanges {
   const split: SplitRanges = { kept: [], passed: [] };
   let first = 0;
   let shift = 0;
@@ -44,14 +44,14 @@ const endOf = ({ rightStart, rightCount }: Change): number => rightStart + right
  * @param shift From lines of this version to those of the version before, above that change.
  */
 function splitRange(
-  range: LineRange,
+  range: SourceRange,
   changes: readonly Change[],
   first: number,
   shift: number,
   { kept, passed }: SplitRanges,
 ): void {
   const end = range.sourceLine + range.count;
-  const add = (to: LineRange[], from: number, until: number, by: number): void => {
+  const add = (to: SourceRange[], from: number, until: number, by: number): void => {
     if (from >= until) return;
     const line = range.line + from - range.sourceLine;
     to.push({ line, count: until - from, sourceLine: from + by });
@@ -70,7 +70,7 @@ function splitRange(
 }
 
 /** Orders ranges by line, and joins those that continue each other. */
-export function joinRanges<T extends LineRange & { readonly source: number }>(
+export function joinRanges<T extends SourceRange & { readonly source: number }>(
   ranges: readonly T[],
 ): T[] {
   const joined: T[] = [];

@@ -71,7 +71,7 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
             <nav aria-label="Service">
               <a href="/explore/repos">Explore</a>
             </nav>
-            <form class="search" action="/explore/repos" role="search">
+            <form class="search" action="/explore/repos" role="search" aria-label="Service">
               <input
                 type="search"
                 name="q"

@@ -471,7 +471,9 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
 
     await page.getByRole("button", { name: "Keys" }).click();
     const dialog = page.getByRole("dialog", { name: "Keys" });
-    expect(await dialog.locator("kbd").allTextContents()).toEqual(["?", "/", "y", "j", "k", "Esc"]);
+    expect(await dialog.locator("kbd").allTextContents()).toEqual([
+      ...["?", "/", "t", "y", "j", "k", "Esc"],
+    ]);
     await shoot(page, "keys");
     await dialog.getByLabel("Use keys").uncheck();
     await page.keyboard.press("Escape");

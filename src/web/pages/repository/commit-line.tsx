@@ -1,3 +1,4 @@
+import type { User } from "../../../db/schema/index.ts";
 import { decodeCommitText } from "../../../shapes/git/commit.ts";
 import type { CommitEntry } from "../../../shapes/git/commit.ts";
 import { accountPath, commitPath } from "../addresses.ts";
@@ -8,19 +9,26 @@ import type { EnteredRepository } from "./enter.ts";
 /** The author of a commit: the account with its address, or the name that it has. */
 export function CommitAuthor({ entry }: { entry: CommitEntry }) {
   const { author, commit } = entry;
-  const name = decodeCommitText(commit, commit.author.name);
-  if (!author) return <span class="author">{name}</span>;
+  return <Person account={author} name={decodeCommitText(commit, commit.author.name)} />;
+}
+
+/** A person whom a commit names: an account, or else the name alone. */
+export function Person({ account, name }: { account: User | undefined; name: string }) {
+  if (!account) return <span class="author">{name}</span>;
   return (
-    <a class="author" href={accountPath(author)}>
-      <Avatar account={author} size={20} />
-      {author.fullName || author.name}
+    <a class="author" href={accountPath(account)}>
+      <Avatar account={account} size={20} />
+      {account.fullName || account.name}
     </a>
   );
 }
 
+/** Shown in place of a message that is empty. */
+export const NO_MESSAGE = "(no message)";
+
 /** The first line of a commit's message. */
 export const subjectOf = ({ commit }: CommitEntry): string =>
-  decodeCommitText(commit, commit.message).trimStart().split("\n", 1)[0] || "(no message)";
+  decodeCommitText(commit, commit.message).trimStart().split("\n", 1)[0] || NO_MESSAGE;
 
 interface CommitLineProps {
   page: EnteredRepository;

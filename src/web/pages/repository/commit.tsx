@@ -1,19 +1,27 @@
 import { Hono } from "hono";
+import { raw } from "hono/html";
 
+import type { Ctx } from "../../../context.ts";
+import { findNote } from "../../../domain/code/commits/find-note.ts";
 import { listFileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
 import { findOwnTrees } from "../../../domain/code/commits/own-trees.ts";
 import { readCommits } from "../../../domain/code/commits/read-commits.ts";
-import { findCommit } from "../../../domain/code/git/find-revision.ts";
-import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import { findCommit, type Revision } from "../../../domain/code/git/find-revision.ts";
+import { readSnapshot, type RepositorySnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { formatDiff } from "../../../domain/code/commits/format-diff.ts";
 import { formatPatches } from "../../../domain/code/commits/format-patches.ts";
+import { decodeText, readByteText } from "../../../git/byte-text.ts";
+import { parseCommit } from "../../../git/object/commit.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { type CommitEntry, decodeCommitText } from "../../../shapes/git/commit.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { commitPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
-import { CommitAuthor, subjectOf } from "./commit-line.tsx";
+import { CopyButton } from "../copy-button.tsx";
+import { renderCommitMessage } from "../markup.ts";
+import { NO_MESSAGE, Person, subjectOf } from "./commit-line.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
 import { isFound, readDiffView } from "./diff-view.ts";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
@@ -54,11 +62,15 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
       view.query,
     );
     if (diffs && !isFound(diffs, view)) return undefined;
-    const [entry] = await readCommits(ctx, snapshot, [found.node], PARTS);
-    return entry && { entry, diffs };
+    // Both ask the database, in one round.
+    const [texts, [entry]] = await Promise.all([
+      renderTexts(ctx, repo, snapshot, found),
+      readCommits(ctx, snapshot, [found.node], PARTS),
+    ]);
+    return entry && { entry, texts, diffs };
   });
   if (!read) throw notFound();
-  const { entry, diffs } = read;
+  const { entry, texts, diffs } = read;
   const oid = entry.commitOid;
   const [parent] = entry.parents;
   const sides = {
@@ -71,7 +83,7 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
     page,
     { tab: "code", title: `${subjectOf(entry)} · ${oid.slice(0, 10)}`, ...DIFF_PAGE },
     <>
-      <CommitBox page={page} entry={entry} />
+      <CommitBox page={page} entry={entry} texts={texts} />
       {diffs ? (
         <Diff diffs={diffs} shown={shown} sides={sides} view={view} />
       ) : (
@@ -84,38 +96,74 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
   );
 });
 
-function CommitBox({
-  page: { repo, ctx },
-  entry,
-}: {
+/** What people wrote about a commit. */
+interface CommitTexts {
+  /** The first line of the message, and the others, as HTML. */
+  readonly subject: string;
+  readonly body: string;
+  /** The note of `git notes`, as text. */
+  readonly note: string | undefined;
+}
+
+async function renderTexts(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  snapshot: RepositorySnapshot,
+  { node, commitOid }: Revision,
+): Promise<CommitTexts> {
+  const { graph, objects } = snapshot.repository;
+  const content = parseCommit(await objects.readAt(graph.location(node)));
+  const message = decodeCommitText(content, content.message).trim();
+  const note = await findNote(snapshot, commitOid);
+  const html = await renderCommitMessage(ctx, repo, message || NO_MESSAGE);
+  // A link does not go beyond its line.
+  const [subject = "", ...rest] = html.split("\n");
+  const text = note && decodeText(readByteText(note.content)).trim();
+  return { subject, body: rest.join("\n").trim(), note: text };
+}
+
+interface CommitBoxProps {
   page: EnteredRepository;
   entry: CommitEntry;
-}) {
-  const { commit: content, commitOid, parents, verification } = entry;
-  const message = decodeCommitText(content, content.message).trim();
-  const body = message.split("\n").slice(1).join("\n").trim();
+  texts: CommitTexts;
+}
+
+function CommitBox({ page: { repo, ctx }, entry, texts }: CommitBoxProps) {
+  const { commit: content, commitOid, parents, author, committer } = entry;
   const isOther = content.author.email !== content.committer.email;
+  const path = commitPath(repo, commitOid);
   return (
     <section class="box">
       <div class="inside">
-        <h2>{subjectOf(entry)}</h2>
-        {body === "" ? undefined : <pre class="message">{body}</pre>}
+        <h2>{raw(texts.subject)}</h2>
+        {texts.body === "" ? undefined : <pre class="message">{raw(texts.body)}</pre>}
+        {texts.note === undefined ? undefined : (
+          <>
+            <h3 class="soft">Note</h3>
+            <pre class="message">{texts.note}</pre>
+          </>
+        )}
         <p class="soft">
-          <CommitAuthor entry={entry} />{" "}
+          <Person account={author} name={decodeCommitText(content, content.author.name)} />{" "}
           <Ago at={gitTimeMs(content.author.timeSeconds)} now={ctx.now} />
           {isOther ? (
             <>
-              {`, committed by ${decodeCommitText(content, content.committer.name)} `}
+              {", committed by "}
+              <Person
+                account={committer}
+                name={decodeCommitText(content, content.committer.name)}
+              />{" "}
               <Ago at={gitTimeMs(content.committer.timeSeconds)} now={ctx.now} />
             </>
-          ) : undefined}
-          {verification?.isVerified ? <span class="label">Verified</span> : undefined}
+          ) : undefined}{" "}
+          <Signature entry={entry} />
         </p>
       </div>
-      <div class="box-head">
+      <div class="box-head box-foot">
         <span class="grow">
-          <code>{commitOid}</code>
+          <code>{commitOid}</code> <CopyButton text={commitOid} />
         </span>
+        {parents.length === 0 ? <span class="soft">no parent</span> : undefined}
         {parents.map(({ oid }) => (
           <span>
             parent{" "}
@@ -125,9 +173,20 @@ function CommitBox({
           </span>
         ))}
         <a href={sourcePath(repo, "src", { kind: "commit", name: commitOid })}>Browse files</a>
-        <a href={`${commitPath(repo, commitOid)}.diff`}>Diff</a>
-        <a href={`${commitPath(repo, commitOid)}.patch`}>Patch</a>
+        <a href={`${path}.diff`}>Diff</a>
+        <a href={`${path}.patch`}>Patch</a>
       </div>
     </section>
+  );
+}
+
+/** Whether a commit is signed by whom it names; nothing for one without a signature. */
+function Signature({ entry: { verification } }: { entry: CommitEntry }) {
+  if (!verification?.split) return <></>;
+  const { isVerified, reason } = verification;
+  return (
+    <span class={isVerified ? "label verified" : "label"} title={reason}>
+      {isVerified ? "Verified" : "Unverified"}
+    </span>
   );
 }

@@ -257,7 +257,8 @@ function FileBody({ shown: { file, id, html }, sides, view }: FileBoxProps) {
   );
 }
 
-const IMAGE = /\.(?:avif|bmp|gif|ico|jpe?g|png|webp)$/i;
+/** Pictures that are served as such. */
+const IMAGE = /\.(?:avif|gif|ico|jpe?g|png|webp)$/i;
 
 /** A picture before and after a change. */
 function Images({ file, sides }: { file: FileDiff; sides: DiffSides }) {
