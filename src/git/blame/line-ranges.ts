@@ -22,7 +22,10 @@ export interface SplitRanges {
  *
  * @param changes From the version before to this one.
  */
-export function splitRanges(ranges: readonly SourceRange[], changes: readonly Change[]): SplitRanges {
+export function splitRanges(
+  ranges: readonly SourceRange[],
+  changes: readonly Change[],
+): SplitRanges {
   const split: SplitRanges = { kept: [], passed: [] };
   let first = 0;
   let shift = 0;

@@ -13,7 +13,7 @@ import { startService } from "../../scripts/support/service.ts";
 const PASSWORD = "correct horse battery";
 const REPOSITORIES = 20;
 /** More addresses than these would be a trap: links that lead to ever new ones. */
-const ADDRESSES_MAX = 4000;
+const ADDRESSES_MAX = 10_000;
 const AT_ONCE = 4;
 
 let data: string;
