@@ -29,7 +29,7 @@ export interface FileVersion {
 }
 
 /** A version of the file from which lines come. */
-export interface LineSource extends FileVersion {
+interface LineSource extends FileVersion {
   /** The version before, in the first parent that has the file; undefined without one. */
   readonly previous: FileVersion | undefined;
   /** Whether the budget ended here: the lines may come from an earlier version. */
@@ -37,7 +37,7 @@ export interface LineSource extends FileVersion {
 }
 
 /** Lines of the file that come from one version. */
-export interface BlamedRange extends LineRange {
+interface BlamedRange extends LineRange {
   /** The index of the version in `sources`. */
   readonly source: number;
 }

@@ -30,8 +30,8 @@ export async function findRenames(
 }
 
 /**
- * Finds the deleted file that one added file was renamed from, as `git blame` and `git log --follow`
- * do: other added files do not compete for it.
+ * Finds the deleted file that one added file was renamed from, as `git blame` and
+ * `git log --follow` do: other added files do not compete for it.
  *
  * @param budget Once it is exhausted, files that were not compared count as not similar.
  */
