@@ -24,7 +24,7 @@ const STEPS_PER_FILE = 300;
 const STEPS_PER_BYTE = 1.5;
 
 /** A line that has the text. */
-interface FoundLine {
+interface MatchingLine {
   /** Counted from 1. */
   readonly number: number;
   /** The line, or the part of it around the hit. */
@@ -32,17 +32,17 @@ interface FoundLine {
 }
 
 /** A file that has the text. */
-export interface SearchedFile {
+export interface MatchingFile {
   readonly path: string;
   /** The first few lines with the text. */
-  readonly lines: readonly FoundLine[];
+  readonly lines: readonly MatchingLine[];
   /** How many lines have it. */
   readonly lineCount: number;
 }
 
 /** The files that have a text, of those that were searched. */
 export interface FileSearch {
-  readonly files: readonly SearchedFile[];
+  readonly files: readonly MatchingFile[];
   readonly searchedCount: number;
   /** Files that are larger than what is searched. */
   readonly largeCount: number;
@@ -72,7 +72,7 @@ export async function searchFiles(
   const query = text.toLowerCase();
   return results.getOrCompute(["search", treeOid, query, after], async (budget) => {
     const objects = repository.objects.within(budget);
-    const files: SearchedFile[] = [];
+    const files: MatchingFile[] = [];
     let [searchedCount, largeCount, last] = [0, 0, after];
     let isBefore = after !== "";
     const search = async ({ path, oid, mode }: PathEntry): Promise<void> => {
@@ -107,11 +107,11 @@ export async function searchFiles(
 }
 
 /** @param query In lower case. */
-function searchText(text: string, query: string): Omit<SearchedFile, "path"> | undefined {
+function searchText(text: string, query: string): Omit<MatchingFile, "path"> | undefined {
   const folded = text.toLowerCase();
   if (!folded.includes(query)) return undefined;
   const originals = text.split("\n");
-  const lines: FoundLine[] = [];
+  const lines: MatchingLine[] = [];
   let lineCount = 0;
   for (const [at, line] of folded.split("\n").entries()) {
     const hit = line.indexOf(query);

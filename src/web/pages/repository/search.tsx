@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { findContentRevision } from "../../../domain/code/contents/find-entry.ts";
 import {
   type FileSearch,
-  type SearchedFile,
+  type MatchingFile,
   searchFiles,
 } from "../../../domain/code/contents/search-files.ts";
 import type { Revision } from "../../../domain/code/git/find-revision.ts";
@@ -85,7 +85,7 @@ function Found({ page, revision, found, text }: FoundProps) {
 interface FileHitsProps {
   page: EnteredRepository;
   revision: Revision;
-  file: SearchedFile;
+  file: MatchingFile;
   text: string;
 }
 
