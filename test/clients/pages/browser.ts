@@ -41,7 +41,7 @@ export async function openTab(
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-/** WCAG 2.2 AA, of which axe leaves out the newest rules by default, and what is common practice. */
+/** WCAG 2.2 AA, whose newest rules axe leaves out by default, and what is common practice. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
 /** What a page's readers with disabilities meet, by the rules that axe checks. */

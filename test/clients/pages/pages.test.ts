@@ -471,9 +471,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
 
     await page.getByRole("button", { name: "Keys" }).click();
     const dialog = page.getByRole("dialog", { name: "Keys" });
-    expect(await dialog.locator("kbd").allTextContents()).toEqual([
-      ...["?", "/", "t", "y", "j", "k", "Esc"],
-    ]);
+    expect(await dialog.locator("kbd").allTextContents()).toEqual("? / t y j k Esc".split(" "));
     await shoot(page, "keys");
     await dialog.getByLabel("Use keys").uncheck();
     await page.keyboard.press("Escape");
