@@ -35,15 +35,12 @@ const addressesOf = ({ body, headers }: Answer): Set<string> =>
 const PAGE = [
   /^\/[^/]+$/,
   /^\/(?!attachments\/|avatars\/)[^/]+\/[^/]+$/,
-  /^\/[^/]+\/[^/]+\/(?:src|commit|commits|releases\/tag)\/(?!.*\.(?:diff|patch)$)/,
+  /^\/[^/]+\/[^/]+\/(?:src|commit|commits|compare|releases\/tag)\/(?!.*\.(?:diff|patch)$)/,
+  /^\/[^/]+\/-\/packages\//,
 ];
 
 /** Addresses of pages that the service does not have yet. */
-const ABSENT_PAGE = [
-  /^\/[^/]+\/[^/]+\/(?:compare|issues)\//,
-  /^\/[^/]+\/[^/]+\/pulls\/\d+$/,
-  /^\/[^/]+\/-\/packages\//,
-];
+const ABSENT_PAGE = [/^\/[^/]+\/[^/]+\/issues\//, /^\/[^/]+\/[^/]+\/pulls\/\d+$/];
 
 /** What a client appends to the address of a repository. */
 const GIT_SUFFIX = "/info/refs?service=git-upload-pack";

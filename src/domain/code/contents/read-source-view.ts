@@ -58,10 +58,10 @@ export interface SourceView {
 }
 
 /**
- * Steps of one request's search for last commits, some 80 ms of processor time: a reader waits for
+ * Steps of one request's search for last commits, some 40 ms of processor time: a reader waits for
  * the page, and the next one continues the search.
  */
-const COMMIT_STEPS_MAX = 8_000_000;
+const COMMIT_STEPS_MAX = 4_000_000;
 
 const COMMIT_PARTS = { hasStat: false, hasFiles: false, hasVerification: false } as const;
 
