@@ -170,21 +170,25 @@ function Directory({ page, found, rendered }: DirectoryProps) {
         <CommitLine page={page} entry={found.lastCommit} history={history} />
         <table class="files">
           <caption class="hidden">{`Entries of ${path === "" ? "the root directory" : path}`}</caption>
-          <thead class="hidden">
+          <thead>
             <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Last commit</th>
-              <th scope="col">Changed</th>
+              {["Name", "Last commit", "Changed"].map((title) => (
+                <th scope="col">
+                  <span class="hidden">{title}</span>
+                </th>
+              ))}
             </tr>
           </thead>
           <tbody>
             {path === "" ? undefined : (
               <tr>
-                <td colspan={3}>
+                <td>
                   <a href={sourcePath(repo, "src", revision, above)}>
                     <span class="hidden">Directory above: </span>..
                   </a>
                 </td>
+                <td />
+                <td />
               </tr>
             )}
             {items.map((item) => (
