@@ -70,6 +70,8 @@ async function follow(paths: readonly string[], as: TestUser): Promise<string[]>
 const INCOMPLETE: Readonly<Record<string, RegExp>> = {
   // The key is another user's, who alone reads it.
   adminCreatePublicKey: /\/user\/keys\/\d+$/,
+  // Where the imported repository came from.
+  repoImport: /^\/gardeners\/garden$/,
   // The tag is not created.
   repoListReleases: /\/archive\/v/,
   repoGetLatestRelease: /\/archive\/v/,

@@ -1,4 +1,4 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, isNotNull } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import {
@@ -81,6 +81,8 @@ describe("commits on the default branch", () => {
   it("are read together for the branches of a push", async () => {
     const { owner, repo, issue, base } = await makeWorld();
     await drawConsequences();
+    // Those that other tests left and that are not due yet would be counted below.
+    await db.update(events).set({ consequencesAt: null }).where(isNotNull(events.consequencesAt));
     const history = new History();
     history.commit({ message: "start\n" });
     const tip = history.commit({ message: `see #${issue.number}\n`, parents: [base] });
