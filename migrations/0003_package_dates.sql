@@ -31,9 +31,9 @@ CREATE TRIGGER `packages_insert` AFTER INSERT ON `packages` BEGIN
 	WHERE `id` = new.`id`;
 END;
 --> statement-breakpoint
--- The date of a change is the second after it: clients may send the time of their own download, which may have come before
--- the change in the same second. The statements of one batch follow one another within a few milliseconds, and are one
--- change; another change has another date.
+-- The date of a change is the second after it: clients may send the time of their own download,
+-- which may have come before the change in the same second. The statements of one batch follow one
+-- another within a few milliseconds, and are one change; another change has another date.
 CREATE TRIGGER `packages_counted` AFTER UPDATE OF `revision` ON `packages` BEGIN
 	UPDATE `packages`
 	SET
