@@ -265,12 +265,18 @@ export function Field(props: FieldProps) {
         {...rest}
       />
       <Fault id={faultId} text={fault} />
-      {hint === undefined ? undefined : (
-        <p class="hint" id={hintId}>
-          {hint}
-        </p>
-      )}
+      <Hint id={hintId} text={hint} />
     </div>
+  );
+}
+
+/** What a field is for, below it. */
+export function Hint({ id, text }: { id: string | undefined; text: string | undefined }) {
+  if (text === undefined) return <></>;
+  return (
+    <p class="hint" id={id}>
+      {text}
+    </p>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { User } from "../../../db/schema/index.ts";
-import { Fault, Notice } from "../layout.tsx";
+import { Fault, Hint, Notice } from "../layout.tsx";
 import type { FormState } from "./form-state.ts";
 
 /** The limits of the API's fields. */
@@ -41,11 +41,7 @@ export function SelectField({ state, label, name, options, hint }: SelectFieldPr
         ))}
       </select>
       <Fault id={faultId} text={fault} />
-      {hint === undefined ? undefined : (
-        <p class="hint" id={hintId}>
-          {hint}
-        </p>
-      )}
+      <Hint id={hintId} text={hint} />
     </div>
   );
 }
