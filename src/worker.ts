@@ -13,7 +13,8 @@ import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
 import { BatchMeter } from "./jobs/batch-meter.ts";
 import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
-import { inForeground, letRequestsIn } from "./lib/foreground.ts";
+import { inForeground } from "./lib/foreground.ts";
+import { nextTask } from "./lib/next-task.ts";
 import { beginSlice } from "./lib/time-slice.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
@@ -93,7 +94,7 @@ function openSystemCtx(
     config,
     db: openDatabase(env.DB.withSession("first-primary")),
     git: new GitStorage(env.PACKS, env.REPOSITORY, env.STORAGE_JOBS, edgeCache, {
-      beforeCall: letRequestsIn,
+      beforeCall: nextTask,
     }),
     eventQueues: new EventQueues(env.EVENT_JOBS, env.DELIVERY_JOBS, EVENTS_OUT),
     remoteJobs: new RemoteJobs(env.REMOTE_JOBS),

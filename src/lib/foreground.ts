@@ -1,3 +1,5 @@
+import { nextTask } from "./next-task.ts";
+
 // Requests and the jobs behind them share the thread of an isolate. A caller who waits for an
 // answer comes first.
 
@@ -23,15 +25,6 @@ export async function inForeground<T>(respond: () => T | Promise<T>): Promise<T>
   }
 }
 
-/**
- * Lets requests in that have arrived.
- *
- * The runtime reads its sockets when nothing else is left to do. Calls that the same process
- * answers, as all local ones do, always leave something: a request would wait for the whole job
- * before it begins.
- */
-export const letRequestsIn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 0));
-
 /** The time for which the jobs of a batch let requests of the isolate come first. */
 export class Patience {
   #leftMs: number;
@@ -49,7 +42,7 @@ export class Patience {
    * By timers: no request may wake up another.
    */
   readonly untilIdle = async (): Promise<void> => {
-    await letRequestsIn();
+    await nextTask();
     while (open.requests > 0 && this.#leftMs > 0) await this.#wait(LOOK_MS);
   };
 

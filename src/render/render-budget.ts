@@ -5,7 +5,7 @@ import { SLICE_STEPS } from "../lib/time-slice.ts";
 /** Steps that rendering one text may take: about 0.7 s of processor time. */
 export const RENDER_STEPS_MAX = 80_000_000;
 /** Steps without a pause: about 40 ms of processor time. */
-export const HELD_STEPS_MAX = 8 * SLICE_STEPS;
+export const HELD_STEPS_MAX = 4 * SLICE_STEPS;
 /** Maximum length of the HTML of one text before it is sanitized, in characters. */
 const HTML_CHARS_MAX = 4 * 1024 * 1024;
 
