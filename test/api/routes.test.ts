@@ -110,7 +110,8 @@ describe("each operation of the API", () => {
   it.each(byId(operations))("requires the scopes of its path, and no more: %s", (_, operation) => {
     const categories = CATEGORIES.find(([path]) => path.test(operation.path))?.[1] ?? "";
     const required = (operation.scopes ?? []).map((scope) => scope.split(":")[1]);
-    expect(required.join(" ")).toBe(categories);
+    const hint = `the scopes of ${operation.path}: those of its guard, and of CATEGORIES above`;
+    expect(required.join(" "), hint).toBe(categories);
   });
 
   it("requires write scopes if it writes, and read scopes if it reads", () => {

@@ -85,7 +85,8 @@ describe("a public repository whose units are switched off", () => {
     const { status, body } = await send(requestOf(operation), reader);
     // What is for administrators alone is forbidden to readers, whatever the units.
     const refused = { status: 403, body: { message: expect.any(String) } };
-    expect({ status, body }).toMatchObject(
+    const hint = `the guard of ${id} names a unit, or OF_NO_UNIT above names the operation`;
+    expect({ status, body }, hint).toMatchObject(
       before.get(id) === 403 ? refused : { status: 404, body: "" },
     );
   });

@@ -42,5 +42,5 @@ export function expectRecorded({ meta, file }: Task, works: Readonly<Record<stri
       (kind) => `${name}: ${work[kind]} ${kind}, ${bound[kind] ?? 0} are recorded`,
     );
   });
-  expect(grown).toEqual([]);
+  expect(grown, `if it is meant, run: npm test -- --record ${file.name}`).toEqual([]);
 }
