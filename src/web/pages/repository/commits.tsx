@@ -1,17 +1,18 @@
 import { Hono } from "hono";
 
 import { listCommits } from "../../../domain/code/commits/list-commits.ts";
-import { readCommits } from "../../../domain/code/commits/read-commits.ts";
+import { type CommitParts, readCommits } from "../../../domain/code/commits/read-commits.ts";
 import { splitPath } from "../../../domain/code/contents/find-entry.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
 import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { CommitEntry } from "../../../shapes/git/commit.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { commitPath, comparePath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Pager, readListPage } from "../pager.tsx";
-import { CommitAuthor, subjectOf } from "./commit-line.tsx";
+import { CommitAuthor, CommitMarks, subjectOf } from "./commit-line.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
@@ -19,7 +20,13 @@ import { readRefs, RefChooser } from "./ref-chooser.tsx";
 /** Commits of a page, as many as Gitea shows. */
 const PAGE_SIZE = 50;
 
-const PARTS = { hasStat: false, hasFiles: false, hasVerification: true } as const;
+/** The parts of commits that lists of a repository show. */
+export const toListParts = ({ row }: RepositoryContext): CommitParts => ({
+  hasStat: false,
+  hasFiles: false,
+  hasVerification: true,
+  statusesOf: row,
+});
 
 /** The history of a branch, tag or commit, or of a path in it. */
 export const commits = new Hono<WebEnv>();
@@ -37,7 +44,7 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
     const { items, total } = await listCommits(snapshot, { tips: [revision.node], ...below }, list);
     // A path without a history does not exist.
     if (total === 0) return undefined;
-    const entries = await readCommits(ctx, snapshot, items, PARTS);
+    const entries = await readCommits(ctx, snapshot, items, toListParts(repo));
     return { revision, path: names.join("/"), entries, total, refs: readRefs(snapshot) };
   });
   if (!read) throw notFound();
@@ -94,6 +101,7 @@ export function CommitRow({ page: { repo, ctx }, entry, path }: CommitRowProps) 
           <Ago at={commit.committer.timeSeconds * 1000} now={ctx.now} />
         </div>
       </div>
+      <CommitMarks repo={repo} entry={entry} />
       <a class="oid" href={commitPath(repo, commitOid)}>
         {commitOid.slice(0, 10)}
       </a>

@@ -1,0 +1,86 @@
+import { describe, expect, it } from "vitest";
+
+import { call, visit } from "../../support/call.ts";
+import { History } from "../../support/commits.ts";
+import { makeSshKey } from "../../support/keys.ts";
+import { make, type TestRepo } from "../../support/make.ts";
+import { storePush } from "../../support/push.ts";
+import { makeSignedCommit } from "../../support/signed.ts";
+
+const PEOPLE = { headers: { Accept: "text/html" } };
+
+const read = async (path: string): Promise<string> => {
+  const { status, body } = await visit("GET", path, PEOPLE);
+  expect(status, path).toBe(200);
+  return String(body);
+};
+
+const pathOf = ({ owner, name }: TestRepo): string => `/${owner}/${name}`;
+
+describe("lists of commits", () => {
+  async function makeChecked() {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const first = history.commit({ files: { a: "1" } });
+    const oid = history.commit({ files: { a: "2" }, parents: [first] });
+    await storePush(repo, "refs/heads/main", oid, history.build());
+    const report = async (context: string, state: string, more: object = {}) => {
+      const json = { context, state, ...more };
+      const path = `/repos${pathOf(repo)}/statuses/${oid}`;
+      expect((await call("POST", path, { as: owner, json })).status).toBe(201);
+    };
+    return { path: pathOf(repo), first, oid, report };
+  }
+
+  it("show the latest status of each check", async () => {
+    const { path, oid, first, report } = await makeChecked();
+    await report("lint", "pending");
+    await report("test", "failure");
+    const marks = `<a href="${path}/commit/${oid}#statuses" title=`;
+    const pages = [
+      `${path}/commits/branch/main`,
+      path,
+      `${path}/compare/${first}...${oid}`,
+    ];
+    for (const each of pages) {
+      const page = await read(each);
+      expect(page, each).toContain(`${marks}"0 of 2 checks passed"><span class="status cross">`);
+      expect(page, each).not.toContain(`${first}#statuses`);
+    }
+    await report("lint", "success");
+    await report("test", "success");
+    expect(await read(`${path}/commits/branch/main`)).toContain(
+      `${marks}"2 of 2 checks passed"><span class="status check">`,
+    );
+  });
+
+  it("leave details to the page of the commit, which escapes them", async () => {
+    const { path, oid, first, report } = await makeChecked();
+    const description = '<script>alert("x")</script>';
+    await report('<b id="c">', "success", { description, target_url: "https://ci.example/1" });
+    await report("other", "pending");
+    const page = await read(`${path}/commit/${oid}`);
+    expect(page).toContain('<section class="box" id="statuses"><h2 class="box-head">2 checks</h2>');
+    expect(page).toContain(
+      '<a href="https://ci.example/1" rel="nofollow noopener">&lt;b id=&quot;c&quot;&gt;</a>',
+    );
+    expect(page).toContain("&lt;script&gt;alert");
+    expect(page).not.toContain(description);
+    expect(await read(`${path}/commit/${first}`)).not.toContain('id="statuses"');
+  });
+
+  it("show who signed a commit, in directories too", async () => {
+    const user = await make.user();
+    const key = makeSshKey();
+    const json = { title: "key", key: key.line };
+    expect((await call("POST", "/user/keys", { as: user, json })).status).toBe(201);
+    const repo = await make.repo(user);
+    const committer = `Somebody <${user.email}>`;
+    const { oid, pack } = await makeSignedCommit({ committer, sign: key.sign });
+    await storePush(repo, "refs/heads/main", oid, pack);
+    for (const each of ["", "/commits/branch/main"]) {
+      expect(await read(pathOf(repo) + each)).toContain('<span class="label verified"');
+    }
+  });
+});
