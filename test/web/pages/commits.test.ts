@@ -41,6 +41,7 @@ describe("lists of commits", () => {
     const pages = [
       `${path}/commits/branch/main`,
       path,
+      `${path}/graph`,
       `${path}/compare/${first}...${oid}`,
     ];
     for (const each of pages) {

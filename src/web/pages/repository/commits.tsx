@@ -9,7 +9,7 @@ import { notFound } from "../../../lib/failure.ts";
 import type { CommitEntry } from "../../../shapes/git/commit.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, comparePath, sourcePath } from "../addresses.ts";
+import { commitPath, comparePath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { CommitAuthor, CommitMarks, subjectOf } from "./commit-line.tsx";
@@ -67,7 +67,10 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
           )}
         </h2>
         {below === "" ? (
-          <a href={comparePath(repo, repo.row.defaultBranch, revision.name)}>Compare</a>
+          <>
+            <a href={comparePath(repo, repo.row.defaultBranch, revision.name)}>Compare</a>
+            <a href={`${repositoryPath(repo)}/graph`}>Graph</a>
+          </>
         ) : undefined}
       </div>
       <ol class="box commits">
