@@ -90,6 +90,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the paths of all files": ({ path }) => `${path}/tree-list/branch/main`,
   "the search in files": ({ path }) => `${path}/search?q=a`,
   "the page of the history": ({ path }) => `${path}/commits/branch/main`,
+  "the search in commits": ({ path }) => `${path}/commits/branch/main/search?q=a&all=true`,
   "the graph of commits": ({ path }) => `${path}/graph`,
   "the page of a commit": ({ path, commitOid }) => `${path}/commit/${commitOid}`,
   "the page of a comparison": ({ path }) => `${path}/compare/some/tag...main`,

@@ -4,7 +4,7 @@ import { call, visit } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { makeSshKey } from "../../support/keys.ts";
 import { make, type TestRepo } from "../../support/make.ts";
-import { storePush } from "../../support/push.ts";
+import { storePush, storeRefs } from "../../support/push.ts";
 import { makeSignedCommit } from "../../support/signed.ts";
 
 const PEOPLE = { headers: { Accept: "text/html" } };
@@ -43,6 +43,7 @@ describe("lists of commits", () => {
       path,
       `${path}/graph`,
       `${path}/compare/${first}...${oid}`,
+      `${path}/commits/branch/main/search?q=change`,
     ];
     for (const each of pages) {
       const page = await read(each);
@@ -82,6 +83,76 @@ describe("lists of commits", () => {
     await storePush(repo, "refs/heads/main", oid, pack);
     for (const each of ["", "/commits/branch/main"]) {
       expect(await read(pathOf(repo) + each)).toContain('<span class="label verified"');
+    }
+  });
+});
+
+describe("the search in commits", () => {
+  const HOSTILE = '<script>alert("m")</script>';
+
+  async function makeSearched() {
+    const repo = await make.repo(await make.user());
+    const history = new History();
+    const first = history.commit({ message: "Add a WIDGET\n\nfor the shop\n" });
+    const second = history.commit({
+      message: `Mend the widget ${HOSTILE}\n`,
+      author: "Jane <jane@nobody.example>",
+      parents: [first],
+    });
+    const side = history.commit({ message: "A widget aside\n", parents: [first] });
+    const refs = Object.entries({ "heads/main": second, "heads/a/b": side, "tags/v1": first });
+    await storeRefs(
+      repo,
+      refs.map(([name, oid]) => ({ ref: `refs/${name}`, oid })),
+      history.build(),
+    );
+    const search = (query: Record<string, string>, at = "branch/main") =>
+      read(`${pathOf(repo)}/commits/${at}/search?${new URLSearchParams(query).toString()}`);
+    return { path: pathOf(repo), search, first, second, side };
+  }
+
+  it("finds messages with all words, in the history of a branch or of all", async () => {
+    const { search, first, second, side } = await makeSearched();
+    const found = async (query: Record<string, string>, at?: string) => {
+      const page = await search(query, at);
+      return [first, second, side].filter((oid) => page.includes(`/commit/${oid}"`));
+    };
+    expect(await found({ q: "widget" })).toEqual([first, second]);
+    expect(await found({ q: "Widget shop" })).toEqual([first]);
+    expect(await found({ q: "widget", all: "true" })).toEqual([first, second, side]);
+    expect(await found({ q: "aside" }, "branch/a/b")).toEqual([side]);
+    expect(await found({ q: "aside" })).toEqual([]);
+    expect(await found({ q: "widget author:jane" })).toEqual([second]);
+    expect(await found({ q: "committer:nobody.example after:2023-11-14" })).toEqual([
+      first,
+      second,
+    ]);
+    expect(await found({ q: "widget before:2023-11-14" })).toEqual([]);
+    expect(await found({ q: first.slice(0, 8) })).toEqual([first]);
+    expect(await found({ q: "widget" }, "tag/v1")).toEqual([first]);
+    // Where a search goes on, the commits before are not looked at again.
+    expect(await found({ q: "widget", from: second })).toEqual([first]);
+  });
+
+  it("says what was searched, and escapes what it shows", async () => {
+    const { search } = await makeSearched();
+    const page = await search({ q: HOSTILE });
+    expect(page).toContain("1 commit found, of 2 that were searched.");
+    expect(page).toContain(
+      `value="${HOSTILE.replaceAll("<", "&lt;").replaceAll(">", "&gt;").replaceAll('"', "&quot;")}"`,
+    );
+    expect(page).not.toContain(HOSTILE);
+    expect(await search({ q: "none" })).toContain("0 commits found, of 2 that were searched.");
+  });
+
+  it("leads to the list without a text, and knows no path and no branch that is not there", async () => {
+    const { path } = await makeSearched();
+    const to = await visit("GET", `${path}/commits/branch/a/b/search?q=`, PEOPLE);
+    expect(to.status).toBe(303);
+    expect(to.headers.get("Location")).toBe(`${path}/commits/branch/a/b`);
+    for (const at of ["branch/none", "branch/main/dir"]) {
+      const { status } = await visit("GET", `${path}/commits/${at}/search?q=a`, PEOPLE);
+      expect(status, at).toBe(404);
     }
   });
 });
