@@ -114,6 +114,7 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", "/commits/branch/main", { headers: { Accept: "text/html" } }],
   ["GET", `/commit/${OID.slice(0, 40)}`, { headers: { Accept: "text/html" } }],
   ["GET", `/commit/${OID.slice(0, 40)}.diff`],
+  ["GET", `/commit/${OID.slice(0, 40)}/branches-and-tags`, { headers: { Accept: "text/html" } }],
   ["GET", "/commits/branch/main/search?q=a", { headers: { Accept: "text/html" } }],
   ["GET", "/graph", { headers: { Accept: "text/html" } }],
   ["GET", "/branches", { headers: { Accept: "text/html" } }],

@@ -6,6 +6,7 @@ import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 import { CommitGraph, type Node } from "../../../src/git/walk/commit-graph.ts";
 import { findLastCommits, startSearch } from "../../../src/git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../../src/git/walk/last-commits-of-paths.ts";
+import { containingInTurns } from "../../../src/git/walk/containing.ts";
 import { Lanes } from "../../../src/git/walk/lanes.ts";
 import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
 import {
@@ -98,6 +99,17 @@ describe.each(histories)(
         expect(below).toHaveLength(new Set(theirs).size);
       }
       expect([...open.keys()]).toEqual([]);
+    });
+
+    it("finds the branches that contain a commit as git does", () => {
+      const tips = branches.map((oid) => graph.find(oid));
+      for (const [commit] of pairs.slice(0, 10)) {
+        const contains = runNow(containingInTurns(graph, graph.find(commit), tips));
+        const found = branches.filter((oid) => contains(graph.find(oid)));
+        const format = "--format=%(objectname)";
+        const args = ["for-each-ref", format, "--contains", commit, "refs/heads"];
+        expect(found).toEqual(lines(git(repository, args)));
+      }
     });
 
     it("finds the commits and the boundary of a range as git does", () => {

@@ -156,3 +156,31 @@ describe("the search in commits", () => {
     }
   });
 });
+
+describe("the branches and tags of a commit", () => {
+  it("are those from which it is reachable", async () => {
+    const repo = await make.repo(await make.user());
+    const history = new History();
+    const base = history.commit();
+    const left = history.commit({ parents: [base] });
+    const right = history.commit({ parents: [base] });
+    const tag = history.tag(right, "v1");
+    await storeRefs(
+      repo,
+      [
+        { ref: "refs/heads/main", oid: left },
+        { ref: "refs/heads/<b>", oid: right },
+        { ref: "refs/tags/v1", oid: tag, peeledOid: right },
+      ],
+      history.build(),
+    );
+    const path = `${pathOf(repo)}/commit`;
+    expect(await read(`${path}/${right}`)).toContain(`${path}/${right}/branches-and-tags`);
+    const both = await read(`${path}/${base}/branches-and-tags`);
+    expect(both).toMatch(/Branches \(2\)[^]*&lt;b&gt;<\/a>[^]*main<\/a>[^]*Tags \(1\)[^]*v1<\/a>/);
+    const one = await read(`${path}/${left.slice(0, 8)}/branches-and-tags`);
+    expect(one).toMatch(/Branches \(1\)[^]*main<\/a>[^]*Tags \(0\)[^]*None of them contains it/);
+    const { status } = await visit("GET", `${path}/${"1".repeat(40)}/branches-and-tags`, PEOPLE);
+    expect(status).toBe(404);
+  });
+});

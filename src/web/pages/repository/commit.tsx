@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { raw } from "hono/html";
 
 import { findNote } from "../../../domain/code/commits/find-note.ts";
+import { listContaining } from "../../../domain/code/commits/list-containing.ts";
 import { listFileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
 import { findOwnTrees } from "../../../domain/code/commits/own-trees.ts";
 import { readCommits } from "../../../domain/code/commits/read-commits.ts";
@@ -19,6 +20,7 @@ import type { WebEnv } from "../../env.ts";
 import { commitPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { CopyButton } from "../copy-button.tsx";
+import { Icon } from "../icon.tsx";
 import { renderCommitMessage } from "../markup.ts";
 import { NO_MESSAGE, Person, Signature, StatusIcon, subjectOf } from "./commit-line.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
@@ -101,6 +103,57 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
   );
 });
 
+commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}/branches-and-tags", async (c) => {
+  const page = await enterRepositoryPage(c, READ_CODE);
+  const { ctx, repo } = page;
+  const read = await readSnapshot(ctx, repo, async (snapshot) => {
+    const found = await findCommit(snapshot, c.req.param("id"));
+    return found && { found, refs: await listContaining(snapshot, found.node) };
+  });
+  if (!read) throw notFound();
+  const { commitOid } = read.found;
+  const short = commitOid.slice(0, 10);
+  const groups = [
+    { kind: "branch", label: "Branches", ...read.refs.branches },
+    { kind: "tag", label: "Tags", ...read.refs.tags },
+  ] as const;
+  return renderRepository(
+    c,
+    page,
+    {
+      tab: "code",
+      title: `Branches and tags with ${short} - ${repo.owner.name}/${repo.row.name}`,
+    },
+    <>
+      <h2>
+        {"Branches and tags that contain "}
+        <a class="oid" href={commitPath(repo, commitOid)}>
+          {short}
+        </a>
+      </h2>
+      {groups.map(({ kind, label, names, total }) => (
+        <section class="box">
+          <h3 class="box-head">{`${label} (${total})`}</h3>
+          {total === 0 ? <p class="inside soft">None of them contains it.</p> : undefined}
+          <ul class="commits">
+            {names.map((name) => (
+              <li>
+                <a href={sourcePath(repo, "src", { kind, name })}>
+                  <Icon name={kind} />
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+          {total > names.length ? (
+            <p class="inside soft">{`${total - names.length} more are not listed.`}</p>
+          ) : undefined}
+        </section>
+      ))}
+    </>,
+  );
+});
+
 /** What people wrote about a commit, as text. */
 interface CommitTexts {
   readonly message: string;
@@ -177,6 +230,7 @@ function CommitBox({ page: { repo, ctx }, entry, html, note }: CommitBoxProps) {
           </span>
         ))}
         <a href={sourcePath(repo, "src", { kind: "commit", name: commitOid })}>Browse files</a>
+        <a href={`${path}/branches-and-tags`}>Branches and tags</a>
         <a href={`${path}.diff`}>Diff</a>
         <a href={`${path}.patch`}>Patch</a>
       </div>
