@@ -7,9 +7,17 @@ import {
   type DivergenceCount,
 } from "../../../domain/code/branches/count-divergence.ts";
 import { deleteBranch } from "../../../domain/code/branches/delete-branch.ts";
-import { listBranches } from "../../../domain/code/branches/list-branches.ts";
+import {
+  branchNameOf,
+  findBranches,
+  readBranches,
+} from "../../../domain/code/branches/list-branches.ts";
 import { listTags } from "../../../domain/code/tags/list-tags.ts";
 import { findRef, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import {
+  findPullsOfHeads,
+  type PullOfHead,
+} from "../../../domain/pulls/pull/find-pulls-of-heads.ts";
 import { decodeText } from "../../../git/byte-text.ts";
 import type { BranchEntry } from "../../../shapes/git/branch.ts";
 import { decodeCommitText } from "../../../shapes/git/commit.ts";
@@ -63,11 +71,20 @@ async function showBranches(
   const { ctx, repo } = page;
   const list = readListPage(c, PAGE_SIZE);
   const text = readSearchText(c);
-  const { items, total, counts } = await readSnapshot(ctx, repo, async (snapshot) => {
-    const listed = await listBranches(ctx, repo, snapshot, list, text);
+  const { items, total, pulls, counts } = await readSnapshot(ctx, repo, async (snapshot) => {
+    const found = findBranches(snapshot, list, text);
     const base = findRef(snapshot, `refs/heads/${repo.row.defaultBranch}`);
-    const oids = listed.items.map(({ head }) => head.commitOid);
-    return { ...listed, counts: base && (await countDivergence(snapshot, base.oid, oids)) };
+    const oids = found.items.map(({ oid }) => oid);
+    const [entries, pullsOfPage, divergence] = await Promise.all([
+      readBranches(ctx, repo, snapshot, found.items),
+      findPullsOfHeads(
+        ctx,
+        repo,
+        found.items.map(({ name }) => branchNameOf(name)),
+      ),
+      base && countDivergence(snapshot, base.oid, oids),
+    ]);
+    return { items: entries, total: found.total, pulls: pullsOfPage, counts: divergence };
   });
   return renderRepository(
     c,
@@ -95,7 +112,12 @@ async function showBranches(
       </form>
       <ul class="box commits">
         {items.map((branch) => (
-          <Branch page={page} branch={branch} count={counts?.get(branch.head.commitOid)} />
+          <Branch
+            page={page}
+            branch={branch}
+            count={counts?.get(branch.head.commitOid)}
+            pull={pulls.get(branch.name)}
+          />
         ))}
       </ul>
       <Pager url={c.req.url} page={list} total={total} />
@@ -108,26 +130,23 @@ interface BranchProps {
   branch: BranchEntry;
   /** How far it has diverged from the default branch; undefined where that is not known. */
   count: DivergenceCount | undefined;
+  pull: PullOfHead | undefined;
 }
 
-function Branch({ page, branch, count }: BranchProps) {
+function Branch({ page, branch, count, pull }: BranchProps) {
   const { ctx, repo } = page;
   const { name, head, rules } = branch;
   const { commit, commitOid } = head;
   const isDefault = name === repo.row.defaultBranch;
-  const canDelete =
-    !isDefault &&
-    rules.length === 0 &&
-    ctx.actor.user !== undefined &&
-    repo.row.archivedAt === null &&
-    isAllowed(repo, WRITE_CODE);
+  const canDelete = !isDefault && rules.length === 0 && canChange(page);
   return (
     <li>
       <div class="grow">
         <Icon name="branch" />
         <a href={sourcePath(repo, "src", { kind: "branch", name })}>{name}</a>{" "}
         {isDefault ? <span class="label">Default</span> : undefined}{" "}
-        {rules.length > 0 ? <span class="label">Protected</span> : undefined}
+        {rules.length > 0 ? <span class="label">Protected</span> : undefined}{" "}
+        {pull ? <PullLink pull={pull} /> : undefined}
         <div class="soft">
           <a class="oid" href={commitPath(repo, commitOid)}>
             {commitOid.slice(0, 10)}
@@ -152,6 +171,21 @@ function Branch({ page, branch, count }: BranchProps) {
       )}
       {canDelete ? <DeleteForm page={page} name={name} /> : undefined}
     </li>
+  );
+}
+
+/** Whether the reader may change the branches of a repository, but for its rules. */
+const canChange = ({ ctx, repo }: EnteredRepository): boolean =>
+  ctx.actor.user !== undefined && repo.row.archivedAt === null && isAllowed(repo, WRITE_CODE);
+
+const PULL_STATES = { open: "Open", merged: "Merged", closed: "Closed" } as const;
+
+function PullLink({ pull: { base, number, state } }: { pull: PullOfHead }) {
+  return (
+    <a class={`label ${state}`} href={`${repositoryPath(base)}/pulls/${number}`}>
+      <Icon name="pull" />
+      {`#${number} ${PULL_STATES[state]}`}
+    </a>
   );
 }
 
