@@ -119,6 +119,8 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", "/graph", { headers: { Accept: "text/html" } }],
   ["GET", "/branches", { headers: { Accept: "text/html" } }],
   ["POST", "/branches/delete", { headers: { Accept: "text/html" } }],
+  ["GET", "/branches/deleted", { headers: { Accept: "text/html" } }],
+  ["POST", "/branches/restore", { headers: { Accept: "text/html" } }],
   ["GET", "/tags", { headers: { Accept: "text/html" } }],
   ["GET", "/releases", { headers: { Accept: "text/html" } }],
   ["GET", "/releases/tag/v1", { headers: { Accept: "text/html" } }],

@@ -94,6 +94,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the graph of commits": ({ path }) => `${path}/graph`,
   "the branches of a commit": ({ path, commitOid }) =>
     `${path}/commit/${commitOid}/branches-and-tags`,
+  "the page of deleted branches": ({ path }) => `${path}/branches/deleted`,
   "the page of a commit": ({ path, commitOid }) => `${path}/commit/${commitOid}`,
   "the page of a comparison": ({ path }) => `${path}/compare/some/tag...main`,
   "the page of a comparison with a fork": ({ path, user }) =>

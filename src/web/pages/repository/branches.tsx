@@ -12,6 +12,11 @@ import {
   findBranches,
   readBranches,
 } from "../../../domain/code/branches/list-branches.ts";
+import {
+  type DeletedBranchEntry,
+  listDeletedBranches,
+} from "../../../domain/code/branches/list-deleted-branches.ts";
+import { restoreBranch } from "../../../domain/code/branches/restore-branch.ts";
 import { listTags } from "../../../domain/code/tags/list-tags.ts";
 import { findRef, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import {
@@ -109,6 +114,9 @@ async function showBranches(
           placeholder="Part of a name"
         />
         <button type="submit">Search</button>
+        {canChange(page) ? (
+          <a href={`${repositoryPath(repo)}/branches/deleted`}>Deleted branches</a>
+        ) : undefined}
       </form>
       <ul class="box commits">
         {items.map((branch) => (
@@ -203,13 +211,109 @@ function DeleteForm({
         Delete<span class="hidden">{` ${name}`}</span>
       </summary>
       <div class="menu-body">
-        <p>Commits that are on no other branch or tag are lost.</p>
+        <p>It can be restored for some time. Later, commits that only it has are lost.</p>
         <Form action={`${repositoryPath(repo)}/branches/delete`} formToken={formToken}>
           <input type="hidden" name="name" value={name} />
           <button type="submit" class="danger">{`Delete ${name}`}</button>
         </Form>
       </div>
     </details>
+  );
+}
+
+branches.get("/:owner/:repo/branches/deleted", async (c) =>
+  showDeleted(c, await enterRepositoryPage(c, WRITE_CODE)),
+);
+
+branches.post("/:owner/:repo/branches/restore", async (c) => {
+  const page = await enterRepositoryPage(c, WRITE_CODE, ["write:repository"]);
+  requireOwn(c, page);
+  const form = await readForm(c);
+  return orRefuse(
+    c,
+    async () => {
+      await restoreBranch(page.ctx, page.repo, form.text("name"));
+      return redirectAfterWrite(c, `${repositoryPath(page.repo)}/branches`);
+    },
+    (refusal) => showDeleted(c, page, refusal),
+  );
+});
+
+async function showDeleted(
+  c: Context<WebEnv>,
+  page: EnteredRepository,
+  refusal?: Refusal,
+): Promise<Response> {
+  const { ctx, repo } = page;
+  const list = readListPage(c, PAGE_SIZE);
+  const { items, total } = await readSnapshot(ctx, repo, (snapshot) =>
+    listDeletedBranches(ctx, repo, snapshot, list),
+  );
+  return renderRepository(
+    c,
+    page,
+    {
+      tab: "code",
+      title: `Deleted branches - ${repo.owner.name}/${repo.row.name}`,
+      ...(refusal ? { status: refusal.status } : {}),
+    },
+    <>
+      {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
+      <h2>
+        <Count of={total} />
+        {` deleted branch${total === 1 ? "" : "es"}`}
+      </h2>
+      <p>
+        {total === 0 ? "No branch was deleted lately. " : undefined}
+        <a href={`${repositoryPath(repo)}/branches`}>All branches</a>
+      </p>
+      <ul class="box commits">
+        {items.map((branch) => (
+          <DeletedBranch page={page} branch={branch} />
+        ))}
+      </ul>
+      <Pager url={c.req.url} page={list} total={total} />
+    </>,
+  );
+}
+
+interface DeletedBranchProps {
+  page: EnteredRepository;
+  branch: DeletedBranchEntry;
+}
+
+function DeletedBranch({ page, branch }: DeletedBranchProps) {
+  const { ctx, repo, formToken } = page;
+  const { name, commitOid, deletedAt, head } = branch;
+  return (
+    <li>
+      <div class="grow">
+        <Icon name="branch" />
+        {name}
+        <div class="soft">
+          <span class="oid">{commitOid.slice(0, 10)}</span>{" "}
+          {head
+            ? decodeCommitText(head.commit, head.commit.message).split("\n", 1)[0]
+            : "Its commits have been removed: push it again from a clone that has it."}
+        </div>
+      </div>
+      <span class="soft">
+        {"deleted "}
+        <Ago at={deletedAt} now={ctx.now} />
+      </span>
+      {head && canChange(page) ? (
+        <Form
+          action={`${repositoryPath(repo)}/branches/restore`}
+          formToken={formToken}
+          class="inline"
+        >
+          <input type="hidden" name="name" value={name} />
+          <button type="submit" class="small">
+            Restore<span class="hidden">{` ${name}`}</span>
+          </button>
+        </Form>
+      ) : undefined}
+    </li>
   );
 }
 
