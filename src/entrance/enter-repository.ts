@@ -5,7 +5,7 @@ import { type Actor, boundTokenId } from "../auth/actor.ts";
 import type { CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
-import type { Repository } from "../db/schema/index.ts";
+import type { Repository, RepositoryInsightsRow } from "../db/schema/index.ts";
 import {
   type RuleRow,
   selectRulesByName,
@@ -27,6 +27,7 @@ import {
   selectRepositoriesOfName,
   toRepositoryContext,
 } from "../domain/repos/repository/find-repository.ts";
+import { selectInsightsByName } from "../domain/repos/repository/repository-insights.ts";
 import { Failure } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { authenticate, type ResultsOf } from "./authenticate.ts";
@@ -45,6 +46,8 @@ export interface RepositoryTarget extends Requirements {
    * releases need them.
    */
   showsRules?: boolean | undefined;
+  /** Whether the stored insights into the code are loaded, for a page that shows them. */
+  showsInsights?: boolean | undefined;
   /** Whether the route may change a repository that is being migrated. */
   whileMigrating?: boolean | undefined;
   /** The subject of the request below the repository, which a mirror may keep in step. */
@@ -116,14 +119,20 @@ interface ForReader {
   readonly facts: ReaderFacts;
   /** The reader's unread notifications. */
   readonly unreadCount: number;
+  /** The stored insights into the code, if the target shows them and there are any. */
+  readonly insights: RepositoryInsightsRow | undefined;
 }
 
 const selectForReader = (db: Database, target: RepositoryTarget) => (caller: CallerArgument) =>
-  [...selectReaderFacts(db, target, caller), selectUnreadCount(db, caller)] as const;
+  [
+    ...selectReaderFacts(db, target, caller),
+    selectUnreadCount(db, caller),
+    ...(target.showsInsights ? [selectInsightsByName(db, target)] : []),
+  ] as const;
 
 const toForReader = (
   { actor }: Ctx,
-  [toggles, parents, unread]: ResultsOf<ReturnType<ReturnType<typeof selectForReader>>> = [
+  [toggles, parents, unread, stored]: ResultsOf<ReturnType<ReturnType<typeof selectForReader>>> = [
     [],
     [],
     [],
@@ -131,6 +140,7 @@ const toForReader = (
 ): ForReader => ({
   facts: toReaderFacts(actor, [toggles, parents]),
   unreadCount: toUnreadCount(unread),
+  insights: stored?.[0],
 });
 
 /** The repository with its rules, from rows that came with it. */

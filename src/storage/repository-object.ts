@@ -11,6 +11,7 @@ import { FORK_ROW_MS, RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "./retention.ts";
 import type {
   CollectedPack,
   CollectionView,
+  DeletedBranch,
   DoneWork,
   ForkRecord,
   FormerOids,
@@ -49,6 +50,10 @@ const REF_LEASE_MS = 10_000;
 
 /** Number of small packs at the end of the list from which a push requests their merge at once. */
 const MERGE_PACKS_MIN = 4;
+
+/** Updates of refs among which deleted branches are searched, and branches that are found. */
+const DELETED_SEARCHED_MAX = 20_000;
+const DELETED_MAX = 500;
 
 // Migrations: each statement runs once per object, so a new column is a new statement at the end.
 const SCHEMA = [
@@ -510,6 +515,35 @@ export class RepositoryObject extends DurableObject<Env> {
       )
       .toArray()
       .map(({ oid }) => oid);
+  }
+
+  /**
+   * The branches that were deleted after `since` and do not exist, the last one first: those among
+   * the latest updates of refs. A branch that the same push created anew by another name, as a
+   * renaming does, is left out.
+   */
+  listDeletedBranches(since: number): DeletedBranch[] {
+    return this.sql
+      .exec<{ ref: string; oid: string; at: number }>(
+        `with recent as materialized (
+           select * from reflog
+           where id > (select max(id) from reflog) - ?1 and at > ?2
+             and ref >= 'refs/heads/' and ref < 'refs/heads0'
+         ), latest as (
+           -- The other columns are those of the row with the largest id.
+           select ref, old_oid as oid, new_oid, push_id, at, max(id) as id from recent group by ref
+         )
+         select ref, oid, at from latest
+         where new_oid is null and ref not in (select name from refs)
+           and (push_id, oid) not in (
+             select push_id, new_oid from recent where old_oid is null and new_oid is not null
+           )
+         order by id desc limit ?3`,
+        DELETED_SEARCHED_MAX,
+        since,
+        DELETED_MAX,
+      )
+      .toArray();
   }
 
   /** Deletes a push from the outbox, after its follow-up work is done. */

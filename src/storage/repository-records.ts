@@ -321,6 +321,16 @@ export interface OutboxEntry {
 /** The update of one ref as a push applied it. A null oid stands for "does not exist". */
 export type MadeUpdate = Pick<RefUpdate, "ref" | "oldOid" | "newOid">;
 
+/** A branch that does not exist any more. */
+export interface DeletedBranch {
+  /** The full name. */
+  ref: string;
+  /** The commit that it led to. */
+  oid: string;
+  /** When it was deleted, in milliseconds. */
+  at: number;
+}
+
 /** A pack that was removed from the repository's list and is kept for running reads. */
 export interface RetiredPack {
   name: string;

@@ -40,6 +40,7 @@ import type { RepositoryObject } from "./repository-object.ts";
 import type {
   CollectedPack,
   CollectionView,
+  DeletedBranch,
   DoneWork,
   FormerOids,
   HeldLease,
@@ -498,6 +499,11 @@ export class StoredRepository {
       yield page.oids;
       if (page.nextId === null) return;
     }
+  }
+
+  /** The branches that were deleted after `since` and do not exist, the last one first. */
+  listDeletedBranches(since: number): Promise<DeletedBranch[]> {
+    return this.object.listDeletedBranches(since);
   }
 
   /** Ends a search. @param searchedAt When it began; undefined if it is to be continued. */

@@ -49,6 +49,14 @@ export const CombinedStatus = z
 /** The combined state of a commit's statuses; "" if there are none. */
 export type CombinedState = z.infer<typeof CombinedStatus>["state"];
 
+/** The latest status of each context of a commit, as a list of commits shows them. */
+export interface StatusSummary {
+  readonly state: CombinedState;
+  /** How many contexts there are, and how many of them neither failed nor are pending. */
+  readonly total: number;
+  readonly passed: number;
+}
+
 /** A status with the account that created it. */
 export interface StatusEntry {
   status: CommitStatusRow;

@@ -9,6 +9,7 @@ import type { Oid } from "../../git/oid.ts";
 import { Int64, Time } from "../json.ts";
 import type { RepositoryContext } from "../repos/repository.ts";
 import { toUser, User } from "../users/user.ts";
+import type { StatusSummary } from "./commit-status.ts";
 import { formatGitTime, formatZonedGitTime } from "./git-time.ts";
 import { PayloadCommitVerification, toVerification, type Verification } from "./verification.ts";
 import type { Viewer } from "../viewer.ts";
@@ -88,6 +89,8 @@ export interface CommitEntry {
   readonly verification: Verification | undefined;
   readonly files: readonly CommitFile[] | undefined;
   readonly stat: LineStat | undefined;
+  /** The state of its checks; undefined without any, or if not requested. */
+  readonly status?: StatusSummary | undefined;
 }
 
 /** Formats a commit for `viewer`. */

@@ -47,6 +47,8 @@ const PUBLIC = [
   "/root/shown/find/branch/main?q=a",
   "/root/shown/search?q=text",
   "/root/shown/commits/branch/main",
+  "/root/shown/commits/branch/main/search?q=add",
+  "/root/shown/graph",
   "/root/shown/branches",
   "/root/shown/tags",
   "/root/shown/releases",

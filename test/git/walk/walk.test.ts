@@ -6,6 +6,8 @@ import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 import { CommitGraph, type Node } from "../../../src/git/walk/commit-graph.ts";
 import { findLastCommits, startSearch } from "../../../src/git/walk/last-commits.ts";
 import { findLastCommitsOfPaths } from "../../../src/git/walk/last-commits-of-paths.ts";
+import { containingInTurns } from "../../../src/git/walk/containing.ts";
+import { Lanes } from "../../../src/git/walk/lanes.ts";
 import { findRange, logByTime, logByTopology } from "../../../src/git/walk/log.ts";
 import {
   findDivergence,
@@ -13,6 +15,7 @@ import {
   findAncestors,
   isAncestor,
 } from "../../../src/git/walk/merge-bases.ts";
+import { topologyInTurns } from "../../../src/git/walk/topological-log.ts";
 import { PathFinder } from "../../../src/git/walk/path-finder.ts";
 import { logPath, PathTrail } from "../../../src/git/walk/path-history.ts";
 import { CountingBudget } from "../support/counting-budget.ts";
@@ -68,6 +71,45 @@ describe.each(histories)(
       expect(
         oidsOf(graph, logByTime(graph, { tips: [graph.find(first)], isFirstParent: true })),
       ).toEqual(revList("--first-parent", first));
+    });
+
+    it("lists the first commits in date order as git does", () => {
+      const tips = branches.map((oid) => graph.find(oid));
+      const ordered = revList("--date-order", "--branches");
+      for (const max of [1, 7, 50, ordered.length + 1]) {
+        const listed = runNow(topologyInTurns(graph, tips, max));
+        expect(oidsOf(graph, listed)).toEqual(ordered.slice(0, max));
+      }
+    });
+
+    it("draws a lane from each commit to each of its parents", () => {
+      const tips = branches.map((oid) => graph.find(oid));
+      const lanes = new Lanes(graph);
+      /** For each lane that is drawn, the commits that lead into it. */
+      const open = new Map<number, Node[]>();
+      for (const node of runNow(topologyInTurns(graph, tips, graph.count))) {
+        const { lane, above, below, passing } = lanes.place(node);
+        const children = above.flatMap((each) => open.get(each) ?? []);
+        const theirs = [...graph.parents(node)];
+        for (const each of above) open.delete(each);
+        expect(new Set(open.keys())).toEqual(new Set(passing));
+        expect(passing).not.toContain(lane);
+        for (const child of children) expect([...graph.parents(child)]).toContain(node);
+        for (const each of below) open.set(each, [...(open.get(each) ?? []), node]);
+        expect(below).toHaveLength(new Set(theirs).size);
+      }
+      expect([...open.keys()]).toEqual([]);
+    });
+
+    it("finds the branches that contain a commit as git does", () => {
+      const tips = branches.map((oid) => graph.find(oid));
+      for (const [commit] of pairs.slice(0, 10)) {
+        const contains = runNow(containingInTurns(graph, graph.find(commit), tips));
+        const found = branches.filter((oid) => contains(graph.find(oid)));
+        const format = "--format=%(objectname)";
+        const args = ["for-each-ref", format, "--contains", commit, "refs/heads"];
+        expect(found).toEqual(lines(git(repository, args)));
+      }
     });
 
     it("finds the commits and the boundary of a range as git does", () => {

@@ -90,6 +90,11 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the paths of all files": ({ path }) => `${path}/tree-list/branch/main`,
   "the search in files": ({ path }) => `${path}/search?q=a`,
   "the page of the history": ({ path }) => `${path}/commits/branch/main`,
+  "the search in commits": ({ path }) => `${path}/commits/branch/main/search?q=a&all=true`,
+  "the graph of commits": ({ path }) => `${path}/graph`,
+  "the branches of a commit": ({ path, commitOid }) =>
+    `${path}/commit/${commitOid}/branches-and-tags`,
+  "the page of deleted branches": ({ path }) => `${path}/branches/deleted`,
   "the page of a commit": ({ path, commitOid }) => `${path}/commit/${commitOid}`,
   "the page of a comparison": ({ path }) => `${path}/compare/some/tag...main`,
   "the page of a comparison with a fork": ({ path, user }) =>

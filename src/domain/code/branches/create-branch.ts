@@ -5,6 +5,7 @@ import type { BranchEntry } from "../../../shapes/git/branch.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
+import type { Adopted } from "../git/push-refs.ts";
 import { updateRefs } from "../git/update-refs.ts";
 import { type RepositorySnapshot, findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { hasRefClash } from "../git/ref-clash.ts";
@@ -41,16 +42,43 @@ export async function createBranch(
   checkBranchName(name, "new_branch_name");
   const snapshot = await openSnapshot(ctx, repo);
   const commitOid = await findStart(repo, snapshot, input);
+  requireFreeName(snapshot, name);
+  return createBranchAt(ctx, repo, snapshot, { name, commitOid });
+}
+
+/**
+ * Asserts that a branch of a name can be created.
+ *
+ * @throws Failure `conflict` if the name is taken or clashes with another ref.
+ */
+export function requireFreeName(snapshot: RepositorySnapshot, name: string): void {
   const ref = branchRef(name);
   if (findRef(snapshot, ref)) throw conflict("The branch already exists.");
   if (findRef(snapshot, `refs/tags/${name}`)) {
     throw conflict("The branch with the same tag already exists.");
   }
   if (hasRefClash(snapshot, ref)) throw conflict("The branch with the same name already exists.");
+}
+
+/** A branch to create at a commit. */
+interface BranchAt {
+  readonly name: string;
+  readonly commitOid: Oid;
+  /** What reaches the commit, if no ref does. */
+  readonly adopted?: Adopted;
+}
+
+/** Creates a branch whose name is free. @throws Failure `forbidden` if a rule is against it. */
+export async function createBranchAt(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  snapshot: RepositorySnapshot,
+  { name, commitOid, adopted }: BranchAt,
+): Promise<BranchEntry> {
   // Read before the ref update: a branch whose head can't be shown is not created.
   const head = (await readHeads(ctx, snapshot, [commitOid])).get(commitOid);
   if (!head) throw notFound();
-  await updateRefs(ctx, repo, snapshot, [{ ref, to: commitOid }]);
+  await updateRefs(ctx, repo, snapshot, [{ ref: branchRef(name), to: commitOid }], { adopted });
   return toBranchEntry(ctx, await loadRules(ctx, repo), name, head);
 }
 

@@ -16,29 +16,37 @@ import { readHeads } from "./read-heads.ts";
 
 const PREFIX = "refs/heads/";
 
-/**
- * Lists branches, newest head commit first, then by name.
- *
- * @param text Lists those alone whose names have it, without regard to case.
- */
+/** Lists branches as `findBranches` does. */
 export async function listBranches(
   ctx: Ctx,
   repo: RepositoryContext,
   snapshot: RepositorySnapshot,
+  slice: Slice,
+): Promise<Listed<BranchEntry>> {
+  const { items, total } = findBranches(snapshot, slice);
+  return { items: await readBranches(ctx, repo, snapshot, items), total };
+}
+
+/**
+ * Finds the refs of branches, newest head commit first, then by name.
+ *
+ * @param text Finds those alone whose names have it, without regard to case.
+ */
+export function findBranches(
+  snapshot: RepositorySnapshot,
   { size, offset }: Slice,
   text = "",
-): Promise<Listed<BranchEntry>> {
+): Listed<StoredRef> {
   const query = text.toLowerCase();
   const refs = snapshot.state.refs.filter(
     ({ name }) =>
-      name.startsWith(PREFIX) && (query === "" || nameOf(name).toLowerCase().includes(query)),
+      name.startsWith(PREFIX) && (query === "" || branchNameOf(name).toLowerCase().includes(query)),
   );
   const times = new Map(refs.map((ref) => [ref, timeOfCommit(snapshot, ref.oid)]));
   const timeOf = (ref: StoredRef) => times.get(ref) ?? 0;
   // The sort is stable, and refs are ordered by name.
   const sorted = refs.toSorted((a, b) => timeOf(b) - timeOf(a));
-  const page = sorted.slice(offset, offset + size);
-  return { items: await toEntries(ctx, repo, snapshot, page), total: refs.length };
+  return { items: sorted.slice(offset, offset + size), total: refs.length };
 }
 
 /** Reads a branch with its head commit. */
@@ -48,10 +56,11 @@ export async function readBranch(
   snapshot: RepositorySnapshot,
   ref: StoredRef,
 ): Promise<BranchEntry> {
-  return only(await toEntries(ctx, repo, snapshot, [ref]));
+  return only(await readBranches(ctx, repo, snapshot, [ref]));
 }
 
-async function toEntries(
+/** Reads branches with their head commits. */
+export async function readBranches(
   ctx: Ctx,
   repo: RepositoryContext,
   snapshot: RepositorySnapshot,
@@ -61,11 +70,13 @@ async function toEntries(
   const [heads, rules] = await Promise.all([readHeads(ctx, snapshot, oids), loadRules(ctx, repo)]);
   return refs.flatMap(({ name, oid }) => {
     const head = heads.get(oid);
-    return head ? [toBranchEntry(ctx, rules, nameOf(name), head)] : [];
+    return head ? [toBranchEntry(ctx, rules, branchNameOf(name), head)] : [];
   });
 }
 
-const nameOf = (ref: string): string => decodeText(ref.slice(PREFIX.length) as ByteText);
+/** The short name of a branch. @param ref Its full name. */
+export const branchNameOf = (ref: string): string =>
+  decodeText(ref.slice(PREFIX.length) as ByteText);
 
 /** A branch with its head commit and its protection. */
 export function toBranchEntry(

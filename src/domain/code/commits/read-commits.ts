@@ -1,7 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import { decodeText } from "../../../git/byte-text.ts";
 import type { PathChange } from "../../../git/diff/tree-diff.ts";
-import type { User } from "../../../db/schema/index.ts";
+import type { Repository, User } from "../../../db/schema/index.ts";
 import { parseCommit, splitSignature } from "../../../git/object/commit.ts";
 import type { Identity } from "../../../git/object/identity.ts";
 import type { ObjectReader } from "../../../git/store.ts";
@@ -10,6 +10,7 @@ import type { CommitFile, CommitEntry } from "../../../shapes/git/commit.ts";
 import { findByAddresses } from "../../people/accounts/find-by-addresses.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 import { type Signable, verifySignatures } from "../signatures/verify-signatures.ts";
+import { summarizeStatuses } from "../statuses/summarize-statuses.ts";
 import { countChangedLines, findChanges } from "./find-changes.ts";
 import { findOwnTrees } from "./own-trees.ts";
 
@@ -18,6 +19,8 @@ export interface CommitParts {
   readonly hasStat: boolean;
   readonly hasFiles: boolean;
   readonly hasVerification: boolean;
+  /** The repository whose statuses of the commits are summarized, if any. */
+  readonly statusesOf?: Repository;
 }
 
 /**
@@ -43,15 +46,19 @@ export async function readCommits(
     decodeText(committer.email),
   ]);
   if (addresses.length === 0) return [];
-  const [users, verified] = await Promise.all([
+  const { statusesOf } = parts;
+  const oids = read.map(({ commitOid }) => commitOid);
+  const [users, verified, statuses] = await Promise.all([
     findByAddresses(ctx, addresses),
     parts.hasVerification ? verifySignatures(ctx, read) : leaveUnverified(read),
+    statusesOf && summarizeStatuses(ctx, statusesOf, oids),
   ]);
   const find = ({ email }: Identity): User | undefined =>
     users.get(decodeText(email).toLowerCase());
   return verified.map((entry) => {
     const { author, committer } = entry.commit;
-    return Object.assign(entry, { author: find(author), committer: find(committer) });
+    const status = statuses?.get(entry.commitOid);
+    return Object.assign(entry, { author: find(author), committer: find(committer), status });
   });
 }
 

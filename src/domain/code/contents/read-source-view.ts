@@ -63,13 +63,14 @@ export interface SourceView {
  */
 const COMMIT_STEPS_MAX = 4_000_000;
 
-const COMMIT_PARTS = { hasStat: false, hasFiles: false, hasVerification: false } as const;
+const COMMIT_PARTS = { hasStat: false, hasFiles: false, hasVerification: true } as const;
 
 /**
  * Reads the file or directory at a path of a revision, for a page.
  *
  * Cost: as `readContents` with last commits, and a read of the file or the document; one round trip
- * of the database for the author, and one for a file that is an LFS pointer.
+ * of the database for the author, the signature and the statuses, and one for a file that is an LFS
+ * pointer.
  *
  * @returns Undefined if the path does not exist.
  */
@@ -92,7 +93,10 @@ export async function readSourceView(
   // The root's last commit is that of the revision, also where it changed no file.
   const oid = names.length === 0 ? revision.commitOid : lastOid;
   const nodes = oid === undefined ? [] : [graph.find(oid)];
-  const [lastCommit] = await readCommits(ctx, snapshot, nodes, COMMIT_PARTS);
+  const [lastCommit] = await readCommits(ctx, snapshot, nodes, {
+    ...COMMIT_PARTS,
+    statusesOf: repo.row,
+  });
   const { total } = await listCommits(snapshot, { tips: [revision.node] }, { size: 0, offset: 0 });
   return {
     revision,

@@ -42,13 +42,16 @@ import { TokenRule } from "./token-rule.ts";
 /** Maximum bytes of a ref name, so that a client can store it as a file. */
 const REF_BYTES_MAX = 1000;
 
-/** The packs that a repository takes from another one of its network. */
+/**
+ * What a repository takes from another one of its network, or from its own past: objects that none
+ * of its refs reaches.
+ */
 export interface Adopted {
   /** The packs that it lacks, under hold. They are part of the opened repository. */
   packs: readonly PackRecord[];
   /**
-   * The other repository's ref that reaches what is taken. The caller may read it, and its value is
-   * not required to stay.
+   * The ref that reaches what is taken: of the other repository, or a deleted one. The caller may
+   * read it, and its value is not required to stay.
    */
   ref: StoredRef;
   /** The `collections` of the snapshot of the repository that takes. */

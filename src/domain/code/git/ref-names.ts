@@ -1,4 +1,5 @@
 import { type ByteText, decodeText } from "../../../git/byte-text.ts";
+import type { Node } from "../../../git/walk/commit-graph.ts";
 import type { RepositorySnapshot } from "./open-snapshot.ts";
 
 /** The first names of a repository's branches or tags, and how many there are. */
@@ -25,4 +26,10 @@ export function listRefNames(
     if (names.length < max) names.push(decodeText(name.slice(prefix.length) as ByteText));
   }
   return { names, total };
+}
+
+/** The commits of all branches, each once. */
+export function findBranchTips({ state, repository }: RepositorySnapshot): Node[] {
+  const heads = state.refs.filter(({ name }) => name.startsWith("refs/heads/"));
+  return [...new Set(heads.map(({ oid }) => repository.graph.find(oid)))];
 }

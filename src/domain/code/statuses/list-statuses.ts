@@ -59,7 +59,7 @@ export async function combineStatuses(
   return {
     items: rows.map(toEntry),
     total: counts.reduce((sum, each) => sum + each.count, 0),
-    state: combine(new Set(counts.map((each) => each.state))),
+    state: combineStates(new Set(counts.map((each) => each.state))),
   };
 }
 
@@ -86,7 +86,8 @@ const latestStatuses = prepareAll((db, p: Params<StatusesOfCommit>) => {
   };
 });
 
-function combine(states: ReadonlySet<CommitState>): CombinedState {
+/** The state of a commit from the states of its contexts. */
+export function combineStates(states: ReadonlySet<CommitState>): CombinedState {
   if (states.size === 0) return "";
   if (states.has("error") || states.has("failure")) return "failure";
   return states.has("pending") ? "pending" : "success";

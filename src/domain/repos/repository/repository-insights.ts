@@ -2,6 +2,8 @@ import { and, eq, sql } from "drizzle-orm";
 
 import { requireAccess } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
+import type { Database } from "../../../db/db.ts";
+import { idOfNamed } from "../../../db/ids-of-names.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import {
@@ -58,7 +60,7 @@ export async function findRepositoryInsights(
   ]);
   const head = findRef({ state: snapshot }, branchRef(row.defaultBranch));
   if (!head) return NO_INSIGHTS;
-  if (cached?.commitOid === head.oid && cached.rules === RULES) return cached;
+  if (isCurrent(cached, head.oid)) return cached;
   const budget = ctx.git.openBudget(RESULT_STEPS_MAX);
   const found = await compute(await stored.open(snapshot, ctx.git.budget), head.oid, budget);
   const facts = { ...found, repoId: row.id, commitOid: head.oid, rules: RULES };
@@ -66,6 +68,45 @@ export async function findRepositoryInsights(
   ctx.defer(nextTask().then(() => store(ctx, row, facts)));
   return found;
 }
+
+/**
+ * Selects the stored insights into the code of a repository by its names, for a batch that is sent
+ * before it is known.
+ */
+export const selectInsightsByName = (
+  db: Database,
+  { owner, name }: { owner: string; name: string },
+) => insightsByName(db, { owner: owner.toLowerCase(), name: name.toLowerCase() });
+
+const insightsByName = prepare((db, { owner, name }: Params<{ owner: string; name: string }>) =>
+  db
+    .select()
+    .from(repositoryInsights)
+    .where(eq(repositoryInsights.repoId, idOfNamed(owner, name))),
+);
+
+/**
+ * The insights that are stored, for a page that does not wait for new ones: those of another commit
+ * are computed anew after the response is sent.
+ *
+ * @param headOid The commit of the default branch.
+ */
+export function refreshInsights(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  cached: RepositoryInsightsRow | undefined,
+  headOid: string,
+): RepositoryInsights {
+  if (!isCurrent(cached, headOid)) {
+    ctx.defer(nextTask().then(() => findRepositoryInsights(ctx, repo)));
+  }
+  return cached ?? NO_INSIGHTS;
+}
+
+const isCurrent = (
+  cached: RepositoryInsightsRow | undefined,
+  headOid: string,
+): cached is RepositoryInsightsRow => cached?.commitOid === headOid && cached.rules === RULES;
 
 const storedInsights = prepare((db, { repoId }: Params<{ repoId: number }>) =>
   db.select().from(repositoryInsights).where(eq(repositoryInsights.repoId, repoId)),

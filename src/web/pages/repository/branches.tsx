@@ -7,9 +7,22 @@ import {
   type DivergenceCount,
 } from "../../../domain/code/branches/count-divergence.ts";
 import { deleteBranch } from "../../../domain/code/branches/delete-branch.ts";
-import { listBranches } from "../../../domain/code/branches/list-branches.ts";
+import {
+  branchNameOf,
+  findBranches,
+  readBranches,
+} from "../../../domain/code/branches/list-branches.ts";
+import {
+  type DeletedBranchEntry,
+  listDeletedBranches,
+} from "../../../domain/code/branches/list-deleted-branches.ts";
+import { restoreBranch } from "../../../domain/code/branches/restore-branch.ts";
 import { listTags } from "../../../domain/code/tags/list-tags.ts";
 import { findRef, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import {
+  findPullsOfHeads,
+  type PullOfHead,
+} from "../../../domain/pulls/pull/find-pulls-of-heads.ts";
 import { decodeText } from "../../../git/byte-text.ts";
 import type { BranchEntry } from "../../../shapes/git/branch.ts";
 import { decodeCommitText } from "../../../shapes/git/commit.ts";
@@ -63,11 +76,20 @@ async function showBranches(
   const { ctx, repo } = page;
   const list = readListPage(c, PAGE_SIZE);
   const text = readSearchText(c);
-  const { items, total, counts } = await readSnapshot(ctx, repo, async (snapshot) => {
-    const listed = await listBranches(ctx, repo, snapshot, list, text);
+  const { items, total, pulls, counts } = await readSnapshot(ctx, repo, async (snapshot) => {
+    const found = findBranches(snapshot, list, text);
     const base = findRef(snapshot, `refs/heads/${repo.row.defaultBranch}`);
-    const oids = listed.items.map(({ head }) => head.commitOid);
-    return { ...listed, counts: base && (await countDivergence(snapshot, base.oid, oids)) };
+    const oids = found.items.map(({ oid }) => oid);
+    const [entries, pullsOfPage, divergence] = await Promise.all([
+      readBranches(ctx, repo, snapshot, found.items),
+      findPullsOfHeads(
+        ctx,
+        repo,
+        found.items.map(({ name }) => branchNameOf(name)),
+      ),
+      base && countDivergence(snapshot, base.oid, oids),
+    ]);
+    return { items: entries, total: found.total, pulls: pullsOfPage, counts: divergence };
   });
   return renderRepository(
     c,
@@ -92,10 +114,18 @@ async function showBranches(
           placeholder="Part of a name"
         />
         <button type="submit">Search</button>
+        {canChange(page) ? (
+          <a href={`${repositoryPath(repo)}/branches/deleted`}>Deleted branches</a>
+        ) : undefined}
       </form>
       <ul class="box commits">
         {items.map((branch) => (
-          <Branch page={page} branch={branch} count={counts?.get(branch.head.commitOid)} />
+          <Branch
+            page={page}
+            branch={branch}
+            count={counts?.get(branch.head.commitOid)}
+            pull={pulls.get(branch.name)}
+          />
         ))}
       </ul>
       <Pager url={c.req.url} page={list} total={total} />
@@ -108,26 +138,23 @@ interface BranchProps {
   branch: BranchEntry;
   /** How far it has diverged from the default branch; undefined where that is not known. */
   count: DivergenceCount | undefined;
+  pull: PullOfHead | undefined;
 }
 
-function Branch({ page, branch, count }: BranchProps) {
+function Branch({ page, branch, count, pull }: BranchProps) {
   const { ctx, repo } = page;
   const { name, head, rules } = branch;
   const { commit, commitOid } = head;
   const isDefault = name === repo.row.defaultBranch;
-  const canDelete =
-    !isDefault &&
-    rules.length === 0 &&
-    ctx.actor.user !== undefined &&
-    repo.row.archivedAt === null &&
-    isAllowed(repo, WRITE_CODE);
+  const canDelete = !isDefault && rules.length === 0 && canChange(page);
   return (
     <li>
       <div class="grow">
         <Icon name="branch" />
         <a href={sourcePath(repo, "src", { kind: "branch", name })}>{name}</a>{" "}
         {isDefault ? <span class="label">Default</span> : undefined}{" "}
-        {rules.length > 0 ? <span class="label">Protected</span> : undefined}
+        {rules.length > 0 ? <span class="label">Protected</span> : undefined}{" "}
+        {pull ? <PullLink pull={pull} /> : undefined}
         <div class="soft">
           <a class="oid" href={commitPath(repo, commitOid)}>
             {commitOid.slice(0, 10)}
@@ -155,6 +182,21 @@ function Branch({ page, branch, count }: BranchProps) {
   );
 }
 
+/** Whether the reader may change the branches of a repository, but for its rules. */
+const canChange = ({ ctx, repo }: EnteredRepository): boolean =>
+  ctx.actor.user !== undefined && repo.row.archivedAt === null && isAllowed(repo, WRITE_CODE);
+
+const PULL_STATES = { open: "Open", merged: "Merged", closed: "Closed" } as const;
+
+function PullLink({ pull: { base, number, state } }: { pull: PullOfHead }) {
+  return (
+    <a class={`label ${state}`} href={`${repositoryPath(base)}/pulls/${number}`}>
+      <Icon name="pull" />
+      {`#${number} ${PULL_STATES[state]}`}
+    </a>
+  );
+}
+
 /** A menu with the form that deletes a branch, so that one click deletes nothing. */
 function DeleteForm({
   page: { repo, formToken },
@@ -169,13 +211,109 @@ function DeleteForm({
         Delete<span class="hidden">{` ${name}`}</span>
       </summary>
       <div class="menu-body">
-        <p>Commits that are on no other branch or tag are lost.</p>
+        <p>It can be restored for some time. Later, commits that only it has are lost.</p>
         <Form action={`${repositoryPath(repo)}/branches/delete`} formToken={formToken}>
           <input type="hidden" name="name" value={name} />
           <button type="submit" class="danger">{`Delete ${name}`}</button>
         </Form>
       </div>
     </details>
+  );
+}
+
+branches.get("/:owner/:repo/branches/deleted", async (c) =>
+  showDeleted(c, await enterRepositoryPage(c, WRITE_CODE)),
+);
+
+branches.post("/:owner/:repo/branches/restore", async (c) => {
+  const page = await enterRepositoryPage(c, WRITE_CODE, ["write:repository"]);
+  requireOwn(c, page);
+  const form = await readForm(c);
+  return orRefuse(
+    c,
+    async () => {
+      await restoreBranch(page.ctx, page.repo, form.text("name"));
+      return redirectAfterWrite(c, `${repositoryPath(page.repo)}/branches`);
+    },
+    (refusal) => showDeleted(c, page, refusal),
+  );
+});
+
+async function showDeleted(
+  c: Context<WebEnv>,
+  page: EnteredRepository,
+  refusal?: Refusal,
+): Promise<Response> {
+  const { ctx, repo } = page;
+  const list = readListPage(c, PAGE_SIZE);
+  const { items, total } = await readSnapshot(ctx, repo, (snapshot) =>
+    listDeletedBranches(ctx, repo, snapshot, list),
+  );
+  return renderRepository(
+    c,
+    page,
+    {
+      tab: "code",
+      title: `Deleted branches - ${repo.owner.name}/${repo.row.name}`,
+      ...(refusal ? { status: refusal.status } : {}),
+    },
+    <>
+      {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
+      <h2>
+        <Count of={total} />
+        {` deleted branch${total === 1 ? "" : "es"}`}
+      </h2>
+      <p>
+        {total === 0 ? "No branch was deleted lately. " : undefined}
+        <a href={`${repositoryPath(repo)}/branches`}>All branches</a>
+      </p>
+      <ul class="box commits">
+        {items.map((branch) => (
+          <DeletedBranch page={page} branch={branch} />
+        ))}
+      </ul>
+      <Pager url={c.req.url} page={list} total={total} />
+    </>,
+  );
+}
+
+interface DeletedBranchProps {
+  page: EnteredRepository;
+  branch: DeletedBranchEntry;
+}
+
+function DeletedBranch({ page, branch }: DeletedBranchProps) {
+  const { ctx, repo, formToken } = page;
+  const { name, commitOid, deletedAt, head } = branch;
+  return (
+    <li>
+      <div class="grow">
+        <Icon name="branch" />
+        {name}
+        <div class="soft">
+          <span class="oid">{commitOid.slice(0, 10)}</span>{" "}
+          {head
+            ? decodeCommitText(head.commit, head.commit.message).split("\n", 1)[0]
+            : "Its commits have been removed: push it again from a clone that has it."}
+        </div>
+      </div>
+      <span class="soft">
+        {"deleted "}
+        <Ago at={deletedAt} now={ctx.now} />
+      </span>
+      {head && canChange(page) ? (
+        <Form
+          action={`${repositoryPath(repo)}/branches/restore`}
+          formToken={formToken}
+          class="inline"
+        >
+          <input type="hidden" name="name" value={name} />
+          <button type="submit" class="small">
+            Restore<span class="hidden">{` ${name}`}</span>
+          </button>
+        </Form>
+      ) : undefined}
+    </li>
   );
 }
 

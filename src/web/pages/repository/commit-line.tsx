@@ -1,9 +1,11 @@
-import type { User } from "../../../db/schema/index.ts";
-import { decodeCommitText } from "../../../shapes/git/commit.ts";
-import type { CommitEntry } from "../../../shapes/git/commit.ts";
+import type { CommitState, User } from "../../../db/schema/index.ts";
+import { type CommitEntry, decodeCommitText } from "../../../shapes/git/commit.ts";
+import type { StatusSummary } from "../../../shapes/git/commit-status.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { accountPath, commitPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
+import { Icon } from "../icon.tsx";
 import type { EnteredRepository } from "./enter.ts";
 
 /** The author of a commit: the account with its address, or the name that it has. */
@@ -20,6 +22,60 @@ export function Person({ account, name }: { account: User | undefined; name: str
       <Avatar account={account} size={20} />
       {account.fullName || account.name}
     </a>
+  );
+}
+
+interface CommitMarksProps {
+  repo: RepositoryContext;
+  entry: CommitEntry;
+}
+
+/** Whether a commit is signed by whom it names, and whether its checks passed. */
+export function CommitMarks({ repo, entry }: CommitMarksProps) {
+  const { status, commitOid } = entry;
+  return (
+    <>
+      <Signature entry={entry} />
+      {status ? (
+        <a href={`${commitPath(repo, commitOid)}#statuses`} title={describeStatus(status)}>
+          <StatusIcon state={status.state || "pending"} />
+          <span class="hidden">{describeStatus(status)}</span>
+        </a>
+      ) : undefined}
+    </>
+  );
+}
+
+/** Whether a commit is signed by whom it names; nothing for one without a signature. */
+export function Signature({ entry: { verification } }: { entry: CommitEntry }) {
+  if (!verification?.split) return <></>;
+  const { isVerified, reason } = verification;
+  return (
+    <span class={isVerified ? "label verified" : "label"} title={reason}>
+      {isVerified ? "Verified" : "Unverified"}
+    </span>
+  );
+}
+
+/** How many checks of a commit passed, in words. */
+const describeStatus = ({ passed, total }: StatusSummary): string =>
+  `${passed} of ${total} check${total === 1 ? "" : "s"} passed`;
+
+const STATUS_ICONS: Readonly<Record<CommitState, string>> = {
+  error: "cross",
+  failure: "cross",
+  pending: "dot",
+  warning: "check",
+  skipped: "check",
+  success: "check",
+};
+
+/** The picture of a check's state, beside words that say the same. */
+export function StatusIcon({ state }: { state: CommitState }) {
+  return (
+    <span class={`status ${STATUS_ICONS[state]}`}>
+      <Icon name={STATUS_ICONS[state]} />
+    </span>
   );
 }
 
@@ -45,7 +101,8 @@ export function CommitLine({ page: { repo, ctx }, entry, history }: CommitLinePr
       {entry ? (
         <span class="grow commit-line">
           <CommitAuthor entry={entry} />{" "}
-          <a href={commitPath(repo, entry.commitOid)}>{subjectOf(entry)}</a>
+          <a href={commitPath(repo, entry.commitOid)}>{subjectOf(entry)}</a>{" "}
+          <CommitMarks repo={repo} entry={entry} />
         </span>
       ) : (
         <span class="grow soft">

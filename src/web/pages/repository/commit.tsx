@@ -1,8 +1,8 @@
 import { Hono } from "hono";
 import { raw } from "hono/html";
 
-import type { Ctx } from "../../../context.ts";
 import { findNote } from "../../../domain/code/commits/find-note.ts";
+import { listContaining } from "../../../domain/code/commits/list-containing.ts";
 import { listFileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
 import { findOwnTrees } from "../../../domain/code/commits/own-trees.ts";
 import { readCommits } from "../../../domain/code/commits/read-commits.ts";
@@ -10,24 +10,28 @@ import { findCommit, type Revision } from "../../../domain/code/git/find-revisio
 import { readSnapshot, type RepositorySnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { formatDiff } from "../../../domain/code/commits/format-diff.ts";
 import { formatPatches } from "../../../domain/code/commits/format-patches.ts";
+import { combineStatuses } from "../../../domain/code/statuses/list-statuses.ts";
 import { decodeText, readByteText } from "../../../git/byte-text.ts";
 import { parseCommit } from "../../../git/object/commit.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { type CommitEntry, decodeCommitText } from "../../../shapes/git/commit.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
-import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { commitPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { CopyButton } from "../copy-button.tsx";
+import { Icon } from "../icon.tsx";
 import { renderCommitMessage } from "../markup.ts";
-import { NO_MESSAGE, Person, subjectOf } from "./commit-line.tsx";
+import { NO_MESSAGE, Person, Signature, StatusIcon, subjectOf } from "./commit-line.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
 import { isFound, readDiffView } from "./diff-view.ts";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 
 const PARTS = { hasStat: false, hasFiles: false, hasVerification: true } as const;
+
+/** Statuses that a commit's page lists. */
+const STATUSES = { size: 100, offset: 0 };
 
 /** The pages of single commits, and their diffs and patches as text. */
 export const commit = new Hono<WebEnv>();
@@ -62,15 +66,17 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
       view.query,
     );
     if (diffs && !isFound(diffs, view)) return undefined;
-    // Both ask the database, in one round.
-    const [texts, [entry]] = await Promise.all([
-      renderTexts(ctx, repo, snapshot, found),
+    const texts = await readTexts(snapshot, found);
+    // All ask the database, in one round.
+    const [html, [entry], statuses] = await Promise.all([
+      renderCommitMessage(ctx, repo, texts.message || NO_MESSAGE),
       readCommits(ctx, snapshot, [found.node], PARTS),
+      combineStatuses(ctx, repo.row, found.commitOid, STATUSES),
     ]);
-    return entry && { entry, texts, diffs };
+    return entry && { entry, html, note: texts.note, statuses, diffs };
   });
   if (!read) throw notFound();
-  const { entry, texts, diffs } = read;
+  const { entry, html, note, statuses, diffs } = read;
   const oid = entry.commitOid;
   const [parent] = entry.parents;
   const sides = {
@@ -83,7 +89,8 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
     page,
     { tab: "code", title: `${subjectOf(entry)} · ${oid.slice(0, 10)}`, ...DIFF_PAGE },
     <>
-      <CommitBox page={page} entry={entry} texts={texts} />
+      <CommitBox page={page} entry={entry} html={html} note={note} />
+      {statuses.total === 0 ? undefined : <Statuses page={page} statuses={statuses} />}
       {diffs ? (
         <Diff diffs={diffs} shown={shown} sides={sides} view={view} />
       ) : (
@@ -96,51 +103,101 @@ commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}", async (c) => {
   );
 });
 
-/** What people wrote about a commit. */
+commit.get("/:owner/:repo/commit/:id{[0-9a-fA-F]{4,40}}/branches-and-tags", async (c) => {
+  const page = await enterRepositoryPage(c, READ_CODE);
+  const { ctx, repo } = page;
+  const read = await readSnapshot(ctx, repo, async (snapshot) => {
+    const found = await findCommit(snapshot, c.req.param("id"));
+    return found && { found, refs: await listContaining(snapshot, found.node) };
+  });
+  if (!read) throw notFound();
+  const { commitOid } = read.found;
+  const short = commitOid.slice(0, 10);
+  const groups = [
+    { kind: "branch", label: "Branches", ...read.refs.branches },
+    { kind: "tag", label: "Tags", ...read.refs.tags },
+  ] as const;
+  return renderRepository(
+    c,
+    page,
+    {
+      tab: "code",
+      title: `Branches and tags with ${short} - ${repo.owner.name}/${repo.row.name}`,
+    },
+    <>
+      <h2>
+        {"Branches and tags that contain "}
+        <a class="oid" href={commitPath(repo, commitOid)}>
+          {short}
+        </a>
+      </h2>
+      {groups.map(({ kind, label, names, total }) => (
+        <section class="box">
+          <h3 class="box-head">{`${label} (${total})`}</h3>
+          {total === 0 ? <p class="inside soft">None of them contains it.</p> : undefined}
+          <ul class="commits">
+            {names.map((name) => (
+              <li>
+                <a href={sourcePath(repo, "src", { kind, name })}>
+                  <Icon name={kind} />
+                  {name}
+                </a>
+              </li>
+            ))}
+          </ul>
+          {total > names.length ? (
+            <p class="inside soft">{`${total - names.length} more are not listed.`}</p>
+          ) : undefined}
+        </section>
+      ))}
+    </>,
+  );
+});
+
+/** What people wrote about a commit, as text. */
 interface CommitTexts {
-  /** The first line of the message, and the others, as HTML. */
-  readonly subject: string;
-  readonly body: string;
-  /** The note of `git notes`, as text. */
+  readonly message: string;
+  /** The note of `git notes`. */
   readonly note: string | undefined;
 }
 
-async function renderTexts(
-  ctx: Ctx,
-  repo: RepositoryContext,
+async function readTexts(
   snapshot: RepositorySnapshot,
   { node, commitOid }: Revision,
 ): Promise<CommitTexts> {
   const { graph, objects } = snapshot.repository;
   const content = parseCommit(await objects.readAt(graph.location(node)));
-  const message = decodeCommitText(content, content.message).trim();
   const note = await findNote(snapshot, commitOid);
-  const html = await renderCommitMessage(ctx, repo, message || NO_MESSAGE);
-  // A link does not go beyond its line.
-  const [subject = "", ...rest] = html.split("\n");
-  const text = note && decodeText(readByteText(note.content)).trim();
-  return { subject, body: rest.join("\n").trim(), note: text };
+  return {
+    message: decodeCommitText(content, content.message).trim(),
+    note: note && decodeText(readByteText(note.content)).trim(),
+  };
 }
 
 interface CommitBoxProps {
   page: EnteredRepository;
   entry: CommitEntry;
-  texts: CommitTexts;
+  /** The message. */
+  html: string;
+  note: string | undefined;
 }
 
-function CommitBox({ page: { repo, ctx }, entry, texts }: CommitBoxProps) {
+function CommitBox({ page: { repo, ctx }, entry, html, note }: CommitBoxProps) {
+  // A link does not go beyond its line.
+  const [subject = "", ...rest] = html.split("\n");
+  const body = rest.join("\n").trim();
   const { commit: content, commitOid, parents, author, committer } = entry;
   const isOther = content.author.email !== content.committer.email;
   const path = commitPath(repo, commitOid);
   return (
     <section class="box">
       <div class="inside">
-        <h2>{raw(texts.subject)}</h2>
-        {texts.body === "" ? undefined : <pre class="message">{raw(texts.body)}</pre>}
-        {texts.note === undefined ? undefined : (
+        <h2>{raw(subject)}</h2>
+        {body === "" ? undefined : <pre class="message">{raw(body)}</pre>}
+        {note === undefined ? undefined : (
           <>
             <h3 class="soft">Note</h3>
-            <pre class="message">{texts.note}</pre>
+            <pre class="message">{note}</pre>
           </>
         )}
         <p class="soft">
@@ -173,6 +230,7 @@ function CommitBox({ page: { repo, ctx }, entry, texts }: CommitBoxProps) {
           </span>
         ))}
         <a href={sourcePath(repo, "src", { kind: "commit", name: commitOid })}>Browse files</a>
+        <a href={`${path}/branches-and-tags`}>Branches and tags</a>
         <a href={`${path}.diff`}>Diff</a>
         <a href={`${path}.patch`}>Patch</a>
       </div>
@@ -180,13 +238,41 @@ function CommitBox({ page: { repo, ctx }, entry, texts }: CommitBoxProps) {
   );
 }
 
-/** Whether a commit is signed by whom it names; nothing for one without a signature. */
-function Signature({ entry: { verification } }: { entry: CommitEntry }) {
-  if (!verification?.split) return <></>;
-  const { isVerified, reason } = verification;
+interface StatusesProps {
+  page: EnteredRepository;
+  statuses: Awaited<ReturnType<typeof combineStatuses>>;
+}
+
+/** The latest status of each check of a commit, with what its reporter says about it. */
+function Statuses({ page: { ctx }, statuses: { items, total } }: StatusesProps) {
   return (
-    <span class={isVerified ? "label verified" : "label"} title={reason}>
-      {isVerified ? "Verified" : "Unverified"}
-    </span>
+    <section class="box" id="statuses">
+      <h2 class="box-head">{`${total} check${total === 1 ? "" : "s"}`}</h2>
+      <ul class="commits">
+        {items.map(({ status: { state, context, description, targetUrl, createdAt } }) => (
+          <li>
+            <span>
+              <StatusIcon state={state} /> {state}
+            </span>
+            <span class="grow">
+              {targetUrl === "" ? (
+                <strong>{context}</strong>
+              ) : (
+                <a href={targetUrl} rel="nofollow noopener">
+                  {context || targetUrl}
+                </a>
+              )}{" "}
+              <span class="soft">{description}</span>
+            </span>
+            <span class="soft">
+              <Ago at={createdAt} now={ctx.now} />
+            </span>
+          </li>
+        ))}
+      </ul>
+      {total > items.length ? (
+        <p class="inside soft">{`${total - items.length} older ones are not listed.`}</p>
+      ) : undefined}
+    </section>
   );
 }

@@ -1,17 +1,23 @@
 import { Hono } from "hono";
 
 import { listCommits } from "../../../domain/code/commits/list-commits.ts";
-import { readCommits } from "../../../domain/code/commits/read-commits.ts";
+import { type CommitParts, readCommits } from "../../../domain/code/commits/read-commits.ts";
+import { type CommitSearch, searchCommits } from "../../../domain/code/commits/search-commits.ts";
 import { splitPath } from "../../../domain/code/contents/find-entry.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
+import type { Revision } from "../../../domain/code/git/find-revision.ts";
+import { findBranchTips } from "../../../domain/code/git/ref-names.ts";
 import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { CommitEntry } from "../../../shapes/git/commit.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, comparePath, sourcePath } from "../addresses.ts";
+import { commitPath, comparePath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
+import { Count } from "../count.tsx";
 import { Pager, readListPage } from "../pager.tsx";
-import { CommitAuthor, subjectOf } from "./commit-line.tsx";
+import { readSearchText } from "../read-search-text.ts";
+import { CommitAuthor, CommitMarks, subjectOf } from "./commit-line.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
@@ -19,10 +25,104 @@ import { readRefs, RefChooser } from "./ref-chooser.tsx";
 /** Commits of a page, as many as Gitea shows. */
 const PAGE_SIZE = 50;
 
-const PARTS = { hasStat: false, hasFiles: false, hasVerification: true } as const;
+/** The parts of commits that lists of a repository show. */
+export const toListParts = ({ row }: RepositoryContext): CommitParts => ({
+  hasStat: false,
+  hasFiles: false,
+  hasVerification: true,
+  statusesOf: row,
+});
 
-/** The history of a branch, tag or commit, or of a path in it. */
+/** The history of a branch, tag or commit, or of a path in it, and the search for its commits. */
 export const commits = new Hono<WebEnv>();
+
+commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}/search`, async (c) => {
+  const { kind, path } = c.req.param();
+  const page = await enterRepositoryPage(c, READ_CODE);
+  const { ctx, repo } = page;
+  const text = readSearchText(c);
+  const isOfAll = c.req.query("all") === "true";
+  const after = c.req.query("from") ?? "";
+  const read = await readSnapshot(ctx, repo, async (snapshot) => {
+    const at = await findRefPath(snapshot, kind as RefKind, splitPath(path));
+    if (!at || at.names.length > 0) return undefined;
+    const { repository } = snapshot;
+    const { revision } = at;
+    const tips = isOfAll ? findBranchTips(snapshot) : [revision.node];
+    const found = text === "" ? NOTHING : await searchCommits(repository, tips, text, after);
+    const nodes = found.oids.map((oid) => repository.graph.find(oid));
+    const entries = await readCommits(ctx, snapshot, nodes, toListParts(repo));
+    return { revision, found, entries, refs: readRefs(snapshot) };
+  });
+  if (!read) throw notFound();
+  const { revision, found, entries, refs } = read;
+  if (text === "") return c.redirect(sourcePath(repo, "commits", revision), 303);
+  return renderRepository(
+    c,
+    page,
+    { tab: "code", title: `Search commits - ${repo.owner.name}/${repo.row.name}` },
+    <>
+      <div class="code-bar">
+        <RefChooser page={page} revision={revision} refs={refs} view="commits" path="" />
+        <h2>Search commits</h2>
+      </div>
+      <SearchForm page={page} revision={revision} text={text} isOfAll={isOfAll} />
+      <p class="soft">
+        {`${entries.length} commit${entries.length === 1 ? "" : "s"} found, of `}
+        <Count of={found.searchedCount} />
+        {found.next === undefined ? " that were searched." : " that were searched so far."}
+      </p>
+      {entries.length === 0 ? undefined : (
+        <ol class="box commits">
+          {entries.map((entry) => (
+            <CommitRow page={page} entry={entry} path="" />
+          ))}
+        </ol>
+      )}
+      {found.next === undefined ? undefined : (
+        <p>
+          {"Earlier commits were not searched yet. "}
+          <a
+            class="button"
+            rel="next"
+            href={`?${new URLSearchParams({ q: text, ...(isOfAll && { all: "true" }), from: found.next }).toString()}`}
+          >
+            Search further
+          </a>
+        </p>
+      )}
+    </>,
+  );
+});
+
+const NOTHING: CommitSearch = { oids: [], searchedCount: 0, next: undefined };
+
+interface SearchFormProps {
+  page: EnteredRepository;
+  revision: Revision;
+  text: string;
+  /** Whether the commits of all branches are searched. */
+  isOfAll: boolean;
+}
+
+function SearchForm({ page: { repo }, revision, text, isOfAll }: SearchFormProps) {
+  return (
+    <form class="filters" role="search" action={`${sourcePath(repo, "commits", revision)}/search`}>
+      <input
+        type="search"
+        name="q"
+        value={text}
+        aria-label="Words of messages, author:name, committer:name, after:day, before:day"
+        placeholder="Words, author:name, after:2026-01-31"
+      />
+      <label class="check">
+        <input type="checkbox" name="all" value="true" checked={isOfAll} />
+        All branches
+      </label>
+      <button type="submit">Search</button>
+    </form>
+  );
+}
 
 commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, async (c) => {
   const { kind, path } = c.req.param();
@@ -37,7 +137,7 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
     const { items, total } = await listCommits(snapshot, { tips: [revision.node], ...below }, list);
     // A path without a history does not exist.
     if (total === 0) return undefined;
-    const entries = await readCommits(ctx, snapshot, items, PARTS);
+    const entries = await readCommits(ctx, snapshot, items, toListParts(repo));
     return { revision, path: names.join("/"), entries, total, refs: readRefs(snapshot) };
   });
   if (!read) throw notFound();
@@ -60,9 +160,15 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
           )}
         </h2>
         {below === "" ? (
-          <a href={comparePath(repo, repo.row.defaultBranch, revision.name)}>Compare</a>
+          <>
+            <a href={comparePath(repo, repo.row.defaultBranch, revision.name)}>Compare</a>
+            <a href={`${repositoryPath(repo)}/graph`}>Graph</a>
+          </>
         ) : undefined}
       </div>
+      {below === "" ? (
+        <SearchForm page={page} revision={revision} text="" isOfAll={false} />
+      ) : undefined}
       <ol class="box commits">
         {entries.map((entry) => (
           <CommitRow page={page} entry={entry} path={below} />
@@ -94,6 +200,7 @@ export function CommitRow({ page: { repo, ctx }, entry, path }: CommitRowProps) 
           <Ago at={commit.committer.timeSeconds * 1000} now={ctx.now} />
         </div>
       </div>
+      <CommitMarks repo={repo} entry={entry} />
       <a class="oid" href={commitPath(repo, commitOid)}>
         {commitOid.slice(0, 10)}
       </a>

@@ -19,7 +19,7 @@ import type { WebEnv } from "../../env.ts";
 import { comparePath, repositoryPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
-import { CommitRow } from "./commits.tsx";
+import { CommitRow, toListParts } from "./commits.tsx";
 import { CompareForm, headNameOf, invert } from "./compare-form.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
 import { type DiffView, isFound, readDiffView } from "./diff-view.ts";
@@ -29,8 +29,6 @@ import { readRefs } from "./ref-chooser.tsx";
 
 /** Commits of a page. */
 const PAGE_SIZE = 50;
-
-const PARTS = { hasStat: false, hasFiles: false, hasVerification: true } as const;
 
 /** The pages that compare two branches, tags or commits, also of two repositories. */
 export const compare = new Hono<WebEnv>();
@@ -102,7 +100,12 @@ async function readComparison(
     const revisions = await findRevisions(baseSnapshot, headSnapshot, repo, text);
     const { repository } = headSnapshot;
     const compared = await compareHistories(repository, revisions, list);
-    const commits = await readCommits(ctx, headSnapshot, compared.nodes, PARTS);
+    const commits = await readCommits(
+      ctx,
+      headSnapshot,
+      compared.nodes,
+      toListParts(headRepository),
+    );
     const oldNode = text.isDirect ? revisions.base.node : compared.mergeBase;
     const files =
       oldNode === undefined

@@ -2,11 +2,13 @@ import type { Context } from "hono";
 
 import type { Requirement } from "../../../auth/access/requirement.ts";
 import type { Scope } from "../../../auth/scope.ts";
+import type { RepositoryInsightsRow } from "../../../db/schema/index.ts";
 import type { ReaderFacts } from "../../../domain/repos/repository/reader-facts.ts";
 import {
   enterNetworkForReader,
   enterRepositoryForReader,
   type RelativeName,
+  type RepositoryTarget,
 } from "../../../entrance/enter-repository.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { targetOf } from "../../enter-repository-path.ts";
@@ -17,6 +19,8 @@ import { type Page, readerRequest, toPublicPage } from "../open-page.ts";
 export interface EnteredRepository extends Page {
   readonly repo: RepositoryContext;
   readonly facts: ReaderFacts;
+  /** The stored insights into the code, if the page shows them and there are any. */
+  readonly insights?: RepositoryInsightsRow | undefined;
 }
 
 /** The permission for pages about files and history. */
@@ -28,20 +32,22 @@ export const READ_CODE: Requirement = { unit: "code", mode: "read" };
  * Cost: one round trip of the database.
  *
  * @param scopes What a form of the page changes; nothing for a page that is read.
+ * @param options.showsInsights Whether the stored insights into the code are loaded.
  * @throws Failure as `enterRepository` does.
  */
 export async function enterRepositoryPage(
   c: Context<WebEnv>,
   requirement: Requirement,
   scopes: readonly Scope[] = [],
+  options: Pick<RepositoryTarget, "showsInsights"> = {},
 ): Promise<EnteredRepository> {
   const { owner = "", repo: name = "" } = c.req.param() as Record<string, string>;
-  const target = targetOf(c, { owner, name, requirement, scopes });
-  const { ctx, repo, facts, unreadCount } = await enterRepositoryForReader(
+  const target = { ...targetOf(c, { owner, name, requirement, scopes }), ...options };
+  const { ctx, repo, facts, unreadCount, insights } = await enterRepositoryForReader(
     readerRequest(c),
     target,
   );
-  return { ...(await toPublicPage(c, ctx, unreadCount)), repo, facts };
+  return { ...(await toPublicPage(c, ctx, unreadCount)), repo, facts, insights };
 }
 
 /** The request of a page of a repository and of others of its fork network. */

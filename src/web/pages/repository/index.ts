@@ -8,6 +8,7 @@ import { commit } from "./commit.tsx";
 import { compare } from "./compare.tsx";
 import { find } from "./find.tsx";
 import { fork } from "./fork.tsx";
+import { graph } from "./graph.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
 import { search } from "./search.tsx";
@@ -21,6 +22,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   find,
   search,
   commits,
+  graph,
   commit,
   compare,
   branches,

@@ -8,8 +8,10 @@ import {
   type ShownFile,
   type SourceView,
 } from "../../../domain/code/contents/read-source-view.ts";
+import { loadLanguageColors } from "../../../domain/code/languages/language-colors.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
 import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import { refreshInsights } from "../../../domain/repos/repository/repository-insights.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { ContentItem } from "../../../shapes/contents/contents.ts";
@@ -23,6 +25,7 @@ import { CommitLine } from "./commit-line.tsx";
 import { EmptyRepository } from "./empty-repository.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
+import { toShares } from "./language-bar.tsx";
 import { countLines, highlightText, Lines, toLines } from "./lines.tsx";
 import { renderDocument } from "./render-document.ts";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
@@ -34,7 +37,7 @@ export const source = new Hono<WebEnv>();
 source.get("/:owner/:repo", async (c) => {
   const { owner, repo: name } = c.req.param();
   if (name.endsWith(".git")) return c.redirect(`/${owner}/${name.slice(0, -".git".length)}`, 301);
-  const page = await enterRepositoryPage(c, { mode: "read" });
+  const page = await enterRepositoryPage(c, { mode: "read" }, [], { showsInsights: true });
   return showSource(c, page, undefined, []);
 });
 
@@ -83,6 +86,11 @@ async function showSource(
   const isSource = c.req.query("display") === "source";
   const rendered = await renderText(page, found, isSource);
   const commits = { path: sourcePath(repo, "commits", revision), count: commitCount };
+  const isHome = kind === undefined;
+  const { languages } = isHome
+    ? refreshInsights(ctx, repo, page.insights, revision.commitOid)
+    : { languages: [] };
+  const colors = languages.length > 0 ? await loadLanguageColors() : {};
   return renderRepository(
     c,
     page,
@@ -93,7 +101,14 @@ async function showSource(
       scripts: ["code.ts"],
     },
     <>
-      {kind === undefined ? <Summary page={page} refs={refs} commits={commits} /> : undefined}
+      {isHome ? (
+        <Summary
+          page={page}
+          refs={refs}
+          commits={commits}
+          languages={toShares(languages, colors)}
+        />
+      ) : undefined}
       <div class="code-bar" data-permalink={sourcePath(repo, "src", toCommit(revision), path)}>
         <RefChooser page={page} revision={revision} refs={refs} view="src" path={path} />
         <Breadcrumbs page={page} revision={revision} path={path} />

@@ -5,6 +5,7 @@ import { CopyButton } from "../copy-button.tsx";
 import { Count } from "../count.tsx";
 import { Icon } from "../icon.tsx";
 import type { EnteredRepository } from "./enter.ts";
+import { LanguageBar, type LanguageShare } from "./language-bar.tsx";
 import type { Refs } from "./ref-chooser.tsx";
 
 /** The description, website and topics of a repository, and the counts of its history. */
@@ -12,11 +13,13 @@ export function Summary({
   page: { repo },
   refs,
   commits,
+  languages,
 }: {
   page: EnteredRepository;
   refs: Refs;
   /** The history of the default branch. */
   commits: { path: string; count: number };
+  languages: readonly LanguageShare[];
 }) {
   const { row } = repo;
   const path = repositoryPath(repo);
@@ -62,8 +65,8 @@ export function Summary({
         {row.licenses.map((license) => (
           <li>{license}</li>
         ))}
-        {row.language === "" ? undefined : <li>{row.language}</li>}
       </ul>
+      {languages.length > 0 ? <LanguageBar shares={languages} /> : undefined}
     </div>
   );
 }
