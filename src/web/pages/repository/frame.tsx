@@ -24,6 +24,7 @@ const TABS = {
     requirement: { unit: "releases", mode: "read" },
   },
   packages: { label: "Packages", path: "/packages", requirement: READ_PACKAGES },
+  activity: { label: "Activity", path: "/activity", requirement: { mode: "read" } },
 } as const satisfies Record<string, { label: string; path: string; requirement: Requirement }>;
 
 /** How a page of a repository is sent. */

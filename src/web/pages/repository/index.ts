@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { activity } from "./activity.tsx";
 import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
@@ -26,6 +27,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   branches,
   releases,
   people,
+  activity,
   fork,
   transfer,
 ];
