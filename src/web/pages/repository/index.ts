@@ -9,6 +9,7 @@ import { commit } from "./commit.tsx";
 import { compare } from "./compare.tsx";
 import { find } from "./find.tsx";
 import { fork } from "./fork.tsx";
+import { forks } from "./forks.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
 import { search } from "./search.tsx";
@@ -27,6 +28,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   branches,
   releases,
   people,
+  forks,
   activity,
   fork,
   transfer,
