@@ -14,7 +14,7 @@ const STEPS_PER_CHAR = 200;
 
 /**
  * Renders the lines of a file as HTML with highlight.js's classes; escaped alone if no grammar has
- * one of the names, or if the text is too long.
+ * one of the names, if the text is too long, or where the steps are used up.
  *
  * The text is cut into pieces where no element is open, so that a comment or a string of several
  * lines stays in one piece, unless it is longer than that.
@@ -34,6 +34,10 @@ export async function highlightLines(
   if (language === undefined) return lines.map((line) => escapeHtml(line));
   const highlighted: string[] = [];
   while (highlighted.length < lines.length) {
+    if (steps.isExhausted) {
+      const rest = lines.slice(highlighted.length);
+      return [...highlighted, ...rest.map((line) => escapeHtml(line))];
+    }
     const piece = takePiece(lines, highlighted.length);
     const { value } = highlighter.highlight(piece.join("\n"), { language, ignoreIllegals: true });
     steps.consume(STEPS_PER_CHAR * value.length);
