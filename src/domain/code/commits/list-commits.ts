@@ -53,7 +53,7 @@ export async function listCommits(
     tip === undefined
       ? await count(repository.objects.budget)
       : await repository.results.getOrCompute(["commit count", graph.oid(tip)], count);
-  if (offset >= total) return { items, total };
+  if (size === 0 || offset >= total) return { items, total };
   let passed = 0;
   for (const node of walkByTime(graph, query.tips, isMatch)) {
     if (!isListed(node)) continue;
