@@ -8,6 +8,7 @@ import { findContentRevision } from "../../../domain/code/contents/find-entry.ts
 import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { type PulsePart, readPulse } from "../../../domain/exchange/activities/read-pulse.ts";
 import { findByAddresses } from "../../../domain/people/accounts/find-by-addresses.ts";
+import { formatTime } from "../../../lib/time.ts";
 import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath, repositoryPath, sourcePath } from "../addresses.ts";
@@ -93,9 +94,7 @@ async function showPulse(c: Context<WebEnv>, period: Period): Promise<Response> 
     "Activity",
     <>
       <div class="code-bar">
-        <h2 class="grow">
-          Since <Time at={since} />
-        </h2>
+        <h2>{`Since ${formatTime(since).slice(0, 10)}`}</h2>
         <details class="menu end">
           <summary class="button">{`Period: ${PERIODS[period][0]}`}</summary>
           <ul class="menu-body">
@@ -176,13 +175,15 @@ function renderActivity(
     { tab: "activity", title: `${title} - ${repo.owner.name}/${repo.row.name}` },
     <>
       {isAllowed(repo, READ_CODE) ? (
-        <nav class="choice" aria-label="Activity">
-          {links.map(([name, label, href]) => (
-            <a href={href} aria-current={name === title ? "page" : undefined}>
-              {label}
-            </a>
-          ))}
-        </nav>
+        <div class="code-bar">
+          <nav class="choice" aria-label="Activity">
+            {links.map(([name, label, href]) => (
+              <a href={href} aria-current={name === title ? "page" : undefined}>
+                {label}
+              </a>
+            ))}
+          </nav>
+        </div>
       ) : undefined}
       {body}
     </>,
@@ -248,14 +249,15 @@ function Contributors({ page: { repo }, commits, accounts }: CommitsProps) {
     <>
       <h2>{`Commits on ${repo.row.defaultBranch}`}</h2>
       <Unfinished commits={commits} />
-      <section class="box inside">
-        <p>
+      <section class="box">
+        <div class="inside">
           <Count of={total} />
           {` commit${total === 1 ? "" : "s"} of `}
           <Count of={authors.length} />
-          {` author${authors.length === 1 ? "" : "s"}, without merges: ${spanOf(weeks)}`}
-        </p>
-        {all ? <CommitColumns weeks={weeks} scale={all} /> : undefined}
+          {` author${authors.length === 1 ? "" : "s"}, without merges`}
+          {all ? <CommitColumns weeks={weeks} scale={all} /> : undefined}
+          <div class="soft">{spanOf(weeks)}</div>
+        </div>
       </section>
       {each ? <AuthorList authors={shown} accounts={accounts} scale={each} /> : undefined}
       {authors.length > AUTHORS_MAX ? (

@@ -5,6 +5,7 @@ import { Count } from "../count.tsx";
 import { Person } from "./commit-line.tsx";
 
 /** Columns of a drawing, and its height, in units of the drawing. */
+const COLUMNS_MIN = 26;
 const COLUMNS_MAX = 104;
 const HEIGHT = 24;
 
@@ -21,8 +22,10 @@ interface Scale {
 
 /** The scale on which the commits of some authors are drawn. */
 export function scaleOf(authors: readonly { readonly weeks: Weeks }[]): Scale | undefined {
-  const { first, last } = rangeOf(authors.flatMap(({ weeks }) => weeks));
-  if (first > last) return undefined;
+  const range = rangeOf(authors.flatMap(({ weeks }) => weeks));
+  if (range.first > range.last) return undefined;
+  const { last } = range;
+  const first = Math.min(range.first, last - COLUMNS_MIN + 1);
   const weeksPerColumn = Math.ceil((last - first + 1) / COLUMNS_MAX);
   const columns = Math.ceil((last - first + 1) / weeksPerColumn);
   const scale = { first, columns, weeksPerColumn, most: 1 };
