@@ -28,7 +28,9 @@ export async function highlightLines(
 ): Promise<string[]> {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  if (text.length > LENGTH_MAX) return lines.map((line) => escapeHtml(line));
+  if (text.length > LENGTH_MAX || languages.length === 0) {
+    return lines.map((line) => escapeHtml(line));
+  }
   const highlighter = await getHighlighter();
   const language = languages.find((name) => highlighter.getLanguage(name));
   if (language === undefined) return lines.map((line) => escapeHtml(line));
