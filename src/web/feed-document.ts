@@ -92,7 +92,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /** Escapes text for XML. Characters forbidden by XML 1.0 section 2.2 are replaced by U+FFFD. */
-export const escapeXml = (text: string): string =>
+const escapeXml = (text: string): string =>
   text
     .toWellFormed()
     // oxlint-disable-next-line no-control-regex -- these are the ones

@@ -8,8 +8,8 @@ import {
 } from "../domain/operations/sitemap/list-sitemap.ts";
 import { notFound } from "../lib/failure.ts";
 import { formatTime } from "../lib/time.ts";
+import { escapeXml } from "../lib/xml.ts";
 import type { WebEnv } from "./env.ts";
-import { escapeXml } from "./feed-document.ts";
 import { openPublicPage } from "./pages/open-page.ts";
 import { renderFailure } from "./render-failure.ts";
 

@@ -16,7 +16,7 @@ const EXAMINED_RELEASES_MAX = 200;
 const LISTED_MAX = 50;
 
 /** An issue, a pull request or a release in a pulse. */
-export interface PulseItem {
+interface PulseItem {
   readonly title: string;
   /** The number of an issue or a pull request; the name of a release's tag. */
   readonly name: string;
