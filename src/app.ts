@@ -161,6 +161,7 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
     db: openDatabase(d1),
     git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS, edgeCache, {
       signal: c.req.raw.signal,
+      defer: (work) => c.executionCtx.waitUntil(work),
     }),
     eventQueues: new EventQueues(c.env.EVENT_JOBS, c.env.DELIVERY_JOBS, c.env.EVENTS_OUT),
     remoteJobs: new RemoteJobs(c.env.REMOTE_JOBS),

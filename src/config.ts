@@ -160,6 +160,8 @@ const Variables = z.object({
    * tokens and never with cookies.
    */
   CORS_ALLOW_DOMAIN: originList(),
+  /** Whether search engines get a list of all public accounts and repositories. */
+  ENABLE_SITEMAP: flag(false),
   /** Whether the API refuses anonymous callers. */
   REQUIRE_SIGNIN_VIEW: flag(false),
   /**
@@ -484,6 +486,7 @@ export interface Config {
   pageSizeMax: number;
   searchPageSizeMax: number;
   allowedOrigins: "*" | readonly string[];
+  isSitemapOn: boolean;
   isSignInRequired: boolean;
   clientAddressHeader: string;
   noReplyDomain: string;
@@ -580,6 +583,7 @@ export function parseConfig(env: object): Config {
     pageSizeMax: variables.MAX_RESPONSE_ITEMS,
     searchPageSizeMax: variables.EXPLORE_PAGE_SIZE_MAX,
     allowedOrigins: variables.CORS_ALLOW_DOMAIN,
+    isSitemapOn: variables.ENABLE_SITEMAP,
     isSignInRequired: variables.REQUIRE_SIGNIN_VIEW,
     clientAddressHeader: variables.CLIENT_ADDRESS_HEADER,
     noReplyDomain: variables.NO_REPLY_DOMAIN,

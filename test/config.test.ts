@@ -51,6 +51,7 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 1000",
     values: wrongNumbers("0", "1001"),
   },
+  ENABLE_SITEMAP: { allowed: "true or false", values: wrongFlags() },
   REQUIRE_SIGNIN_VIEW: { allowed: "true or false", values: wrongFlags() },
   CLIENT_ADDRESS_HEADER: {
     allowed: "the name of a header, or empty",

@@ -14,7 +14,7 @@ const STEPS_PER_CHAR = 200;
 
 /**
  * Renders the lines of a file as HTML with highlight.js's classes; escaped alone if no grammar has
- * one of the names, or if the text is too long.
+ * one of the names, if the text is too long, or where the steps are used up.
  *
  * The text is cut into pieces where no element is open, so that a comment or a string of several
  * lines stays in one piece, unless it is longer than that.
@@ -28,12 +28,18 @@ export async function highlightLines(
 ): Promise<string[]> {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  if (text.length > LENGTH_MAX) return lines.map((line) => escapeHtml(line));
+  if (text.length > LENGTH_MAX || languages.length === 0) {
+    return lines.map((line) => escapeHtml(line));
+  }
   const highlighter = await getHighlighter();
   const language = languages.find((name) => highlighter.getLanguage(name));
   if (language === undefined) return lines.map((line) => escapeHtml(line));
   const highlighted: string[] = [];
   while (highlighted.length < lines.length) {
+    if (steps.isExhausted) {
+      const rest = lines.slice(highlighted.length);
+      return [...highlighted, ...rest.map((line) => escapeHtml(line))];
+    }
     const piece = takePiece(lines, highlighted.length);
     const { value } = highlighter.highlight(piece.join("\n"), { language, ignoreIllegals: true });
     steps.consume(STEPS_PER_CHAR * value.length);

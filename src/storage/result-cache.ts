@@ -1,5 +1,7 @@
 import { type ByteText, byteTextBytes, encodeUtf8 } from "../git/byte-text.ts";
+import { Patience } from "../lib/foreground.ts";
 import { formatHex } from "../lib/hex.ts";
+import { logBug } from "../lib/log.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { FileCache } from "./bucket.ts";
 import { LruCache } from "./lru-cache.ts";
@@ -32,9 +34,23 @@ const recentTexts = new LruCache<Uint8Array>(8 * 1024 * 1024);
 /** Steps that computing one result may take: about 0.6 s of processor time. */
 export const RESULT_STEPS_MAX = 80_000_000;
 
+/** Steps of a part of a result that is continued after the response, and how many parts follow. */
+const PART_STEPS = 40_000_000;
+const PARTS_MAX = 6;
+/** Results that the isolate continues at once: others wait for their next request. */
+const CONTINUED_MAX = 2;
+/** For how long a continued result lets requests come first, in milliseconds. */
+const PATIENCE_MS = 5000;
+
+/** The results that the isolate is continuing, by name. */
+const continued = new Set<string>();
+
 /** The part of the request that computing results needs. */
 export interface ResultWork {
-  openBudget(stepsMax: number): StepBudget;
+  /** @param isAwaited Whether the work ends when the caller leaves. */
+  openBudget(stepsMax: number, isAwaited?: boolean): StepBudget;
+  /** Continues work after the response is sent; undefined where nothing does. */
+  readonly defer?: ((work: Promise<unknown>) => void) | undefined;
   /**
    * Receives the kind of each result, computed or cached, that is incomplete because it exceeded
    * its budget.
@@ -49,6 +65,9 @@ const UNCOUNTED: ResultWork = {
 
 /** Everything that determines a result: its kind in words, then oids and parameters. */
 export type ResultKey = readonly [kind: string, ...parts: unknown[]];
+
+/** Computes a result from the incomplete one of an earlier request, if there is one. */
+type Continuation<T> = (budget: StepBudget, known: T | undefined) => Promise<T>;
 
 /** Copies of the pieces of a text: who sends one may take its buffer. */
 async function* piecesOf(text: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -103,23 +122,76 @@ export class ResultCache {
    * Like `getOrCompute`, for a result whose computation can be continued: a request that finds it
    * incomplete spends another budget on it. One that gets no further is the last to try.
    *
-   * @param compute Receives the incomplete result, which contains whatever it needs to continue.
+   * @param compute  Receives the incomplete result, which contains whatever it needs to continue.
+   * @param stepsMax Fewer than a result may take are for a caller who does not wait for all of it:
+   *   the rest is continued after the response, in parts, each of which is cached.
    */
   async getOrContinue<T>(
     key: ResultKey,
-    compute: (budget: StepBudget, known: T | undefined) => Promise<T>,
+    compute: Continuation<T>,
     stepsMax = RESULT_STEPS_MAX,
   ): Promise<T> {
     const name = await this.nameOf(key);
     const cached = recent.get(name) ?? (await this.read(name));
+    if (cached?.startsWith(STUCK)) this.work.onIncomplete(key[0]);
+    if (cached !== undefined && !cached.startsWith(INCOMPLETE)) {
+      return JSON.parse(cached.slice(1)) as T;
+    }
+    const budget = this.work.openBudget(stepsMax);
+    const { value, text } = await this.advance(name, compute, cached, budget);
+    if (budget.wasExceeded) this.work.onIncomplete(key[0]);
+    if (stepsMax < RESULT_STEPS_MAX && text.startsWith(INCOMPLETE)) {
+      this.work.defer?.(this.continueLater(name, compute, text));
+    }
+    return value;
+  }
+
+  /** Spends a budget on a result, and caches how far it got. */
+  private async advance<T>(
+    name: string,
+    compute: Continuation<T>,
+    cached: string | undefined,
+    budget: StepBudget,
+  ): Promise<{ value: T; text: string }> {
     const knownText = cached?.slice(1);
     const known = knownText === undefined ? undefined : (JSON.parse(knownText) as T);
-    if (cached?.startsWith(STUCK)) this.work.onIncomplete(key[0]);
-    if (known !== undefined && !cached?.startsWith(INCOMPLETE)) return known;
-    const { value, mark } = await this.compute(key, (budget) => compute(budget, known), stepsMax);
-    const text = JSON.stringify(value);
-    this.store(name, (text === knownText ? STUCK : mark) + text);
-    return value;
+    const value = await compute(budget, known);
+    const valueText = JSON.stringify(value);
+    const mark = budget.wasExceeded ? INCOMPLETE : COMPLETE;
+    const text = (valueText === knownText ? STUCK : mark) + valueText;
+    this.store(name, text);
+    return { value, text };
+  }
+
+  /**
+   * Continues a result that nobody waits for, after the requests that are under way. What an
+   * isolate does not finish is continued by the next request from the last part that is cached.
+   */
+  private async continueLater<T>(
+    name: string,
+    compute: Continuation<T>,
+    begun: string,
+  ): Promise<void> {
+    if (continued.has(name) || continued.size >= CONTINUED_MAX) return;
+    continued.add(name);
+    const patience = new Patience(PATIENCE_MS);
+    try {
+      let text = begun;
+      for (let part = 0; part < PARTS_MAX; part++) {
+        if (!text.startsWith(INCOMPLETE) || text.length > 1 + CHARS_MAX) break;
+        await patience.untilIdle();
+        ({ text } = await this.advance(
+          name,
+          compute,
+          text,
+          this.work.openBudget(PART_STEPS, false),
+        ));
+      }
+    } catch (error) {
+      logBug("result", error);
+    } finally {
+      continued.delete(name);
+    }
   }
 
   private store(name: string, text: string): void {
@@ -210,9 +282,8 @@ export class ResultCache {
   private async compute<T>(
     [kind]: ResultKey,
     compute: (budget: StepBudget) => Promise<T>,
-    stepsMax = RESULT_STEPS_MAX,
   ): Promise<{ value: T; mark: string }> {
-    const budget = this.work.openBudget(stepsMax);
+    const budget = this.work.openBudget(RESULT_STEPS_MAX);
     const value = await compute(budget);
     if (budget.wasExceeded) this.work.onIncomplete(kind);
     return { value, mark: budget.wasExceeded ? INCOMPLETE : COMPLETE };

@@ -67,13 +67,23 @@ import type { CollectionJob, StorageJob } from "./storage-job.ts";
  */
 const REQUEST_STEPS_MAX = 100_000_000;
 
+interface GitStorageOptions {
+  signal?: AbortSignal;
+  beforeCall?: () => Promise<void>;
+  defer?: (work: Promise<unknown>) => void;
+}
+
 /** The storage of git data and large files, as one request uses it. */
 export class GitStorage {
   readonly usage = new StorageUsage();
   /** Bounds what is read for a caller. Without one there is no bound. */
   readonly budget: Budget;
-  /** A budget whose steps count in the usage, and whose work ends when the caller leaves. */
-  readonly openBudget: (stepsMax: number) => StepBudget;
+  /**
+   * A budget whose steps count in the usage.
+   *
+   * @param isAwaited Whether its work ends when the caller leaves, as by default.
+   */
+  readonly openBudget: (stepsMax: number, isAwaited?: boolean) => StepBudget;
   /** The large files of all repositories. */
   readonly largeFiles: LargeFiles;
   readonly avatarFiles: AvatarFiles;
@@ -84,21 +94,24 @@ export class GitStorage {
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
   private readonly jobs: Queue<StorageJob>;
+  private readonly defer: ((work: Promise<unknown>) => void) | undefined;
 
   /**
    * @param options.signal Aborted when the caller leaves; undefined for work that no caller waits
    *   for.
    * @param options.beforeCall Awaited before each call to the bucket, if given.
+   * @param options.defer Continues work after the response; undefined where there is none.
    */
   constructor(
     bucket: R2Bucket,
     objects: DurableObjectNamespace<RepositoryObject>,
     jobs: Queue<StorageJob>,
     cache: FileCache,
-    { signal, beforeCall }: { signal?: AbortSignal; beforeCall?: () => Promise<void> } = {},
+    { signal, beforeCall, defer }: GitStorageOptions = {},
   ) {
     const onSteps = (steps: number): void => void (this.usage.steps += steps);
-    this.openBudget = (stepsMax) => new StepBudget(stepsMax, { signal, onSteps });
+    this.openBudget = (stepsMax, isAwaited = true) =>
+      new StepBudget(stepsMax, { signal: isAwaited ? signal : undefined, onSteps });
     this.budget = this.openBudget(signal ? REQUEST_STEPS_MAX : Infinity);
     this.bucket = new Bucket(bucket, this.usage, cache, beforeCall);
     this.largeFiles = new LargeFiles(this.bucket);
@@ -109,6 +122,7 @@ export class GitStorage {
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;
+    this.defer = defer;
   }
 
   /** The repository at a location. Reads nothing; the repository need not exist. */
@@ -122,6 +136,7 @@ export class GitStorage {
   results(name: string): ResultCache {
     return new ResultCache(this.cache, name, {
       openBudget: this.openBudget,
+      defer: this.defer,
       onIncomplete: (kind) => void this.usage.incomplete.add(kind),
     });
   }

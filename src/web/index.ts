@@ -15,6 +15,7 @@ import { pages } from "./pages/index.ts";
 import { pullChanges } from "./pull-changes.ts";
 import { rawFiles } from "./raw-files.ts";
 import { releaseFeeds } from "./release-feeds.ts";
+import { sitemap } from "./sitemap.ts";
 
 /** All HTTP routes outside the API and git. */
 export const web = new Hono<WebEnv>({ router: new TrieRouter() });
@@ -25,6 +26,7 @@ const doors = [
   nodeInfo,
   oauth,
   objectChecks,
+  sitemap,
   pages,
   archives,
   attachments,

@@ -226,3 +226,65 @@ describe("a text that is sent while it is computed", () => {
     expect(incomplete).toHaveLength(2);
   });
 });
+
+describe("a result that is continued", () => {
+  /** Counts to a number, at some steps each; and the computations that it took. */
+  function countTo(end: number, steps = 10) {
+    const count = Object.assign(
+      async (budget: StepBudget, known = 0) => {
+        count.calls++;
+        let at = known;
+        while (at < end && !budget.isExhausted) {
+          at++;
+          budget.consume(steps);
+          await budget.pause();
+        }
+        return at;
+      },
+      { calls: 0 },
+    );
+    return count;
+  }
+
+  /** A cache whose deferred work a test awaits. */
+  function makeResults(cache: FileCache) {
+    const deferred: Promise<unknown>[] = [];
+    const results = new ResultCache(cache, objectName(), {
+      openBudget: (stepsMax) => new StepBudget(stepsMax),
+      onIncomplete: () => {},
+      defer: (work) => void deferred.push(work),
+    });
+    return { results, deferred };
+  }
+
+  it("is whole after the response of a request that had few steps", async () => {
+    const { cache } = makeCache();
+    const { results, deferred } = makeResults(cache);
+    const count = countTo(100);
+    expect(await results.getOrContinue(["x"], count, 105)).toBe(11);
+    expect(deferred).toHaveLength(1);
+    await Promise.all(deferred);
+    expect(await results.getOrContinue(["x"], count, 105)).toBe(100);
+    expect([count.calls, deferred.length]).toEqual([2, 1]);
+  });
+
+  it("is cached after each of a few parts, so that another isolate continues it", async () => {
+    const { cache } = makeCache();
+    const stored: string[] = [];
+    const watching: FileCache = {
+      ...cache,
+      put: (_, bytes) => void stored.push(new TextDecoder().decode(bytes)),
+    };
+    const { results, deferred } = makeResults(watching);
+    await results.getOrContinue(["x"], countTo(1000, 1_000_000), 1_000_000);
+    await Promise.all(deferred);
+    expect(stored).toEqual(["-1", "-41", "-81", "-121", "-161", "-201", "-241"]);
+  });
+
+  it("is left to the next request by one that had all steps of a result", async () => {
+    const { cache } = makeCache();
+    const { results, deferred } = makeResults(cache);
+    await results.getOrContinue(["x"], countTo(1000, 1_000_000), 80_000_000);
+    expect(deferred).toEqual([]);
+  });
+});

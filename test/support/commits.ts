@@ -22,6 +22,11 @@ export class History {
   private readonly builder = new PackBuilder(codec);
   private seconds = 1_700_000_000;
 
+  /** Dates the next commit one minute after a time. */
+  at(seconds: number): void {
+    this.seconds = Math.floor(seconds);
+  }
+
   /** Adds a commit dated one minute after the previous one, and returns its id. */
   commit({ files = {}, parents = [], message = "Change\n", ...rest }: CommitFields = {}): string {
     this.seconds += 60;

@@ -1,5 +1,9 @@
 import type { User } from "../../db/schema/index.ts";
 
+/** The path of an account's picture. */
+export const avatarPath = ({ id, avatarHash }: Pick<User, "id" | "avatarHash">): string =>
+  `/avatars/${avatarHash || id}`;
+
 /** The avatar of an account, beside its name. */
 export function Avatar({
   account,
@@ -8,11 +12,10 @@ export function Avatar({
   account: Pick<User, "id" | "avatarHash">;
   size: number;
 }) {
-  const src = `/avatars/${account.avatarHash || account.id}`;
   return (
     <img
       class="avatar"
-      src={src}
+      src={avatarPath(account)}
       alt=""
       width={size}
       height={size}

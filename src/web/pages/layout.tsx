@@ -13,6 +13,8 @@ export interface PageMeta {
   url: string;
   title: string;
   description: string;
+  /** The URL of a picture. */
+  image?: string;
   /** The URL of the repository that `go get` finds by the page. */
   cloneUrl?: string;
 }
@@ -98,14 +100,19 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
   );
 }
 
+/** The path by which Go imports a repository: `example.com/alice/project`. */
+const importPathOf = (cloneUrl: string): string =>
+  cloneUrl.replace(/^https?:\/\//, "").replace(/\.git$/, "");
+
 function Meta({ meta, appName }: { meta: PageMeta; appName: string }) {
-  const { url, title, description, cloneUrl } = meta;
+  const { url, title, description, image, cloneUrl } = meta;
   return (
     <>
       <meta property="og:title" content={title} />
       <meta property="og:url" content={url} />
       <meta property="og:type" content="object" />
       <meta property="og:site_name" content={appName} />
+      {image === undefined ? undefined : <meta property="og:image" content={image} />}
       {description === "" ? undefined : (
         <>
           <meta name="description" content={description} />
@@ -113,7 +120,7 @@ function Meta({ meta, appName }: { meta: PageMeta; appName: string }) {
         </>
       )}
       {cloneUrl === undefined ? undefined : (
-        <meta name="go-import" content={`${url.replace(/^https?:\/\//, "")} git ${cloneUrl}`} />
+        <meta name="go-import" content={`${importPathOf(cloneUrl)} git ${cloneUrl}`} />
       )}
     </>
   );

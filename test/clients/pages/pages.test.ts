@@ -52,6 +52,9 @@ const PUBLIC = [
   "/root/shown/branches",
   "/root/shown/tags",
   "/root/shown/releases",
+  "/root/shown/activity/yearly",
+  "/root/shown/activity/contributors",
+  "/root/shown/forks",
   "/root/none",
 ];
 

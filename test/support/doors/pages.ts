@@ -105,6 +105,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a release": ({ path }) => `${path}/releases/tag/v1`,
   "the page of stargazers": ({ path }) => `${path}/stars`,
   "the page of forks": ({ path }) => `${path}/forks`,
+  "the page of the activity": ({ path }) => `${path}/activity/yearly`,
+  "the page of contributors": ({ path }) => `${path}/activity/contributors`,
   "the health check": () => "/api/healthz",
   "the address of the node information": () => "/.well-known/nodeinfo",
   "the page to sign in": () => "/user/login",

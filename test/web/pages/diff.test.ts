@@ -57,6 +57,32 @@ describe("a diff", () => {
     );
   });
 
+  it("is highlighted on both sides, with changed words and lines that are added to it", async () => {
+    const old = ["/* a\n", " b */\n", 'const x = "<i>";\n', ...lines(30)];
+    const fresh = old.with(2, 'const x = "<b>";\n');
+    const { path } = await makeChange({ "a.ts": old.join("") }, { "a.ts": fresh.join("") });
+    const keyword = '<span class="hljs-keyword">const</span> x = ';
+    const string = (letter: string) =>
+      `<span class="hljs-string">&quot;&lt;<b>${letter}</b>&gt;&quot;</span>;`;
+    for (const style of ["unified", "split"]) {
+      const page = await read(`${path}?style=${style}`);
+      expect(page).toContain(`${keyword}${string("i")}`);
+      expect(page).toContain(`${keyword}${string("b")}`);
+      expect(page).toContain('<td><span class="hljs-comment">/* a</span></td>');
+      expect(page).not.toContain('"<i>"');
+    }
+    const more = await read(`${path}?files=a.ts&expand=7-33`);
+    expect(more).toContain('>line <span class="hljs-number">30</span><');
+  });
+
+  it("is plain text beyond a bound of work", async () => {
+    const code = `const a = ${"1 + ".repeat(1000)}1;\n`;
+    const { path } = await makeChange({}, { "a.ts": code.repeat(25) });
+    const page = await read(path);
+    expect(page).toContain('<span class="hljs-keyword">const</span> a');
+    expect(page).toMatch(/<td>const a = 1 \+[^<]*<\/td><\/tr><\/tbody>/);
+  });
+
   it("shows both sides beside each other, by the address or by the reader's settings", async () => {
     const { path } = await makeChange({ a: "one\ntwo\n" }, { a: "one\nnew\nmore\n" });
     const beside = new RegExp(

@@ -1,4 +1,4 @@
-import { finishInTurns, withoutLimit } from "../../../git/budget.ts";
+import { type Budget, finishInTurns, withoutLimit } from "../../../git/budget.ts";
 import { encodeText } from "../../../git/byte-text.ts";
 import type { Oid } from "../../../git/oid.ts";
 import type { Node } from "../../../git/walk/commit-graph.ts";
@@ -21,8 +21,9 @@ export interface CommitQuery extends LogRange {
 /**
  * Lists commits latest first, as `git log` does, with an exact total.
  *
- * Cost: walks the entire selected history for the total, but orders it only up to the end of the
- * page; with a path, also reads the trees on that path.
+ * Cost: walks the entire selected history for the total, which is cached for all of a commit's
+ * history, but orders it only up to the end of the page; with a path, also reads the trees on that
+ * path.
  */
 export async function listCommits(
   { repository }: RepositorySnapshot,
@@ -44,11 +45,15 @@ export async function listCommits(
     return { items, total };
   }
   const isMatch = rangeFilter(graph, query);
-  total = await finishInTurns(
-    countInTurns(graph, query.tips, isMatch, isListed),
-    withoutLimit(repository.objects.budget),
-  );
-  if (offset >= total) return { items, total };
+  const count = (budget: Budget): Promise<number> =>
+    finishInTurns(countInTurns(graph, query.tips, isMatch, isListed), withoutLimit(budget));
+  // Each page of a branch shows how long its history is.
+  const [tip] = isWhole(query) ? query.tips : [];
+  total =
+    tip === undefined
+      ? await count(repository.objects.budget)
+      : await repository.results.getOrCompute(["commit count", graph.oid(tip)], count);
+  if (size === 0 || offset >= total) return { items, total };
   let passed = 0;
   for (const node of walkByTime(graph, query.tips, isMatch)) {
     if (!isListed(node)) continue;
@@ -57,6 +62,13 @@ export async function listCommits(
   }
   return { items, total };
 }
+
+/** Whether a query lists all of the history of one commit. */
+const isWhole = ({ tips, excluded = [], ...rest }: CommitQuery): boolean =>
+  tips.length === 1 &&
+  excluded.length === 0 &&
+  rest.sinceSeconds === undefined &&
+  rest.untilSeconds === undefined;
 
 /** The history of a path. */
 interface PathHistory {

@@ -11,7 +11,7 @@ import {
 import { resident } from "../../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../../git/catalog/pack-catalog.ts";
 import type { Oid } from "../../../git/oid.ts";
-import type { CommitGraph, Node } from "../../../git/walk/commit-graph.ts";
+import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import {
   findLastCommits,
   type LastCommitSearch,
@@ -39,8 +39,8 @@ export interface Includes {
   commit?: boolean;
   message?: boolean;
   /**
-   * How many steps a search for these commits takes before it leaves the rest to the next request.
-   * That of a result by default.
+   * How many steps a search for these commits takes while the caller waits. Those of a result by
+   * default, which leave the rest to the next request; fewer continue after the response.
    */
   commitStepsMax?: number;
 }
@@ -263,7 +263,7 @@ class ContentsReader {
     // entry.
     const onlyName = names.length === 1 ? names[0] : null;
     const cacheKey: ResultKey = ["last commits", graph.oid(this.tip), path, onlyName];
-    const { found: stored } = await results.getOrContinue<StoredSearch<ByteText>>(
+    const { found: stored, waiting } = await results.getOrContinue<StoredSearch<ByteText>>(
       cacheKey,
       async (budget, known) => {
         const search = openSearch(graph, known) ?? startSearch(this.tip, names);
@@ -273,12 +273,23 @@ class ContentsReader {
       this.includes.commitStepsMax,
     );
     const found = new Map(stored);
-    const lasts: (LastCommit | undefined)[] = [];
-    for (const name of names) {
-      const oid = found.get(name);
-      lasts.push(oid === undefined ? undefined : await this.readCommit(graph.find(oid)));
+    const oids = names.map((name) => found.get(name));
+    if (waiting.length > 0) return this.readCommits(oids);
+    // A read for each entry of a directory is most of the work of listing it.
+    const key: ResultKey = ["read last commits", ...cacheKey, this.includes.message ?? false];
+    const commits = await results.getOrCompute(key, () => this.readCommits(oids));
+    return commits.map((commit) => commit ?? undefined);
+  }
+
+  private async readCommits(
+    oids: readonly (Oid | undefined)[],
+  ): Promise<(LastCommit | undefined)[]> {
+    const commits: (LastCommit | undefined)[] = [];
+    for (const oid of oids) {
+      const node = oid === undefined ? NO_NODE : this.repository.graph.find(oid);
+      commits.push(node === NO_NODE ? undefined : await this.readCommit(node));
     }
-    return lasts;
+    return commits;
   }
 
   private async readCommit(node: Node): Promise<LastCommit> {

@@ -46,12 +46,12 @@ export interface SourceView {
   readonly file: ShownFile | undefined;
   /**
    * The entries of a directory: directories first, each kind in the order of the tree. Some have no
-   * last commit if the search for it goes on with the next request.
+   * last commit if the search for it goes on after the response.
    */
   readonly items: readonly ContentItem[];
   /** The document that a directory shows below its entries. */
   readonly readme: ShownFile | undefined;
-  /** Undefined if the search for it goes on with the next request. */
+  /** Undefined if the search for it goes on after the response. */
   readonly lastCommit: CommitEntry | undefined;
   /** The commits of the revision's history. */
   readonly commitCount: number;
@@ -59,7 +59,7 @@ export interface SourceView {
 
 /**
  * Steps of one request's search for last commits, some 40 ms of processor time: a reader waits for
- * the page, and the next one continues the search.
+ * the page. The search is continued after the response.
  */
 const COMMIT_STEPS_MAX = 4_000_000;
 

@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 
 import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
-import { Avatar } from "../avatar.tsx";
+import { Avatar, avatarPath } from "../avatar.tsx";
 import { Field, Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import type { AccountPage } from "./enter.ts";
@@ -45,7 +45,12 @@ export function renderAccount(
     {
       title,
       isPublic: visibility === "public",
-      meta: { url: `${ctx.rootUrl}${accountPath(account)}`, title, description },
+      meta: {
+        url: ctx.rootUrl + accountPath(account),
+        title,
+        description,
+        image: ctx.rootUrl + avatarPath(account),
+      },
       feeds: [{ path: `${accountPath(account)}.atom`, title: `Activity of ${name}` }],
       ...options,
     },

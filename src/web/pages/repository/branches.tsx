@@ -326,7 +326,11 @@ branches.get("/:owner/:repo/tags", async (c) => {
   return renderRepository(
     c,
     page,
-    { tab: "code", title: `Tags - ${repo.owner.name}/${repo.row.name}` },
+    {
+      tab: "code",
+      title: `Tags - ${repo.owner.name}/${repo.row.name}`,
+      feeds: [{ path: `${path}/tags.atom`, title: `Tags of ${repo.owner.name}/${repo.row.name}` }],
+    },
     <>
       <h2>{`${total} tag${total === 1 ? "" : "s"}`}</h2>
       {total === 0 ? <p>This repository has no tags yet.</p> : undefined}

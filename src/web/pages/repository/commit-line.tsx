@@ -106,7 +106,7 @@ export function CommitLine({ page: { repo, ctx }, entry, history }: CommitLinePr
         </span>
       ) : (
         <span class="grow soft">
-          The last commit is still being looked for: <a href="">look on</a>
+          The last commit is still being looked for: <a href="">look again</a>
         </span>
       )}
       {entry ? (

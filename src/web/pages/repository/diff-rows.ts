@@ -4,33 +4,93 @@ import { decodeText } from "../../../git/byte-text.ts";
 import type { Budget } from "../../../git/budget.ts";
 import type { Hunk } from "../../../git/diff/unified.ts";
 import type { LineRange } from "../../../git/diff/widen-hunks.ts";
+import type { StepBudget } from "../../../lib/step-budget.ts";
 import { escapeHtml } from "../../../render/html.ts";
+import { markRuns } from "../../../render/mark-runs.ts";
 import { type DiffView, formatRanges } from "./diff-view.ts";
+import { grammarsOf } from "./languages.ts";
 
 /** Lines that a link adds to what is shown of a file. */
 const EXPANDED_LINES = 20;
+
+/** What bounds the work on the lines of a page. */
+interface RowBudgets {
+  /** The comparison of words. */
+  readonly words: Budget;
+  /** Once it is exhausted, lines are not highlighted. */
+  readonly highlighting: StepBudget;
+}
+
+/** The HTML of lines that are highlighted. */
+type Highlighted = ReadonlyMap<SideLine, string>;
 
 /**
  * Formats the table rows of a file's changes. Each line has an address of its own, as in Gitea:
  * `#diff-…L12` for one that is removed, `#diff-…R12` for others.
  *
- * @param id     The name of the file's place in the page.
- * @param budget Bounds the comparison of words.
+ * @param id The name of the file's place in the page.
  */
 export async function formatRows(
   file: FileDiff,
   id: string,
   view: DiffView,
-  budget: Budget,
+  { words, highlighting }: RowBudgets,
 ): Promise<string> {
   const format = view.style === "split" ? formatSplit : formatUnified;
   let html = "";
   for (const [at, hunk] of file.hunks.entries()) {
     html += formatGap(file, file.hunks[at - 1], hunk, id, view);
-    html += format(await pairLines(hunk, budget), id);
+    const rows = await pairLines(hunk, words);
+    html += format(rows, id, await highlightRows(file, rows, highlighting));
   }
   return file.isCut ? html : html + formatGap(file, file.hunks.at(-1), undefined, id, view);
 }
+
+/**
+ * Highlights the lines of a hunk, each side as one text: an unchanged line is the same on both, and
+ * so only one of a side that changes is highlighted for itself.
+ */
+async function highlightRows(
+  { path, oldPath = path }: FileDiff,
+  rows: readonly LineRow[],
+  budget: StepBudget,
+): Promise<Highlighted> {
+  const html = new Map<SideLine, string>();
+  const isChanged = (side: "left" | "right"): boolean =>
+    rows.some((row) => row.isChanged && row[side]);
+  const sides = [
+    ["left", oldPath],
+    ["right", path],
+  ] as const;
+  // The right side comes last, so that unchanged lines are as they are there.
+  for (const [side, name] of sides) {
+    if (budget.isExhausted || !isChanged(side)) continue;
+    const lines = await highlightSide(name, rows, side, budget);
+    let at = 0;
+    for (const { left, right, ...row } of rows) {
+      const line = side === "left" ? left : right;
+      if (!line) continue;
+      const text = lines[at++] ?? "";
+      for (const each of row.isChanged ? [line] : [left, right]) if (each) html.set(each, text);
+    }
+  }
+  return html;
+}
+
+async function highlightSide(
+  path: string,
+  rows: readonly LineRow[],
+  side: "left" | "right",
+  budget: StepBudget,
+): Promise<string[]> {
+  // Loaded on first use: it is large, and most pages show no code.
+  const { highlightLines } = await import("../../../render/highlight-lines.ts");
+  const lines = rows.flatMap((row) => row[side] ?? []).map(textOf);
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  return highlightLines(lines.join("\n"), await grammarsOf(name), budget);
+}
+
+const textOf = ({ runs }: SideLine): string => runs.map(({ text }) => text).join("");
 
 /** The row between two hunks, with the links that show the lines there; "" for no lines. */
 function formatGap(
@@ -80,7 +140,7 @@ function formatHeader({ leftStart, leftCount, rightStart, rightCount, heading }:
 }
 
 /** Removed lines above the added ones of the same change. */
-function formatUnified(rows: readonly LineRow[], id: string): string {
+function formatUnified(rows: readonly LineRow[], id: string, highlighted: Highlighted): string {
   let html = "";
   for (let at = 0; at < rows.length;) {
     let end = at;
@@ -88,54 +148,52 @@ function formatUnified(rows: readonly LineRow[], id: string): string {
     const changed = rows.slice(at, end);
     for (const { left } of changed) {
       if (left)
-        html += `<tr class="removed">${numberCell(left, `${id}L`)}<td></td>${textCell(left)}</tr>`;
+        html += `<tr class="removed">${numberCell(left, `${id}L`)}<td></td>${textCell(left, highlighted)}</tr>`;
     }
     for (const { right } of changed) {
       if (right)
-        html += `<tr class="added"><td></td>${numberCell(right, `${id}R`)}${textCell(right)}</tr>`;
+        html += `<tr class="added"><td></td>${numberCell(right, `${id}R`)}${textCell(right, highlighted)}</tr>`;
     }
     const { left, right } = rows[end] ?? {};
     if (left && right) {
-      html += `<tr><td>${left.number}</td>${numberCell(right, `${id}R`)}${textCell(right)}</tr>`;
+      html += `<tr><td>${left.number}</td>${numberCell(right, `${id}R`)}${textCell(right, highlighted)}</tr>`;
     }
     at = end + 1;
   }
   return html;
 }
 
-function formatSplit(rows: readonly LineRow[], id: string): string {
+function formatSplit(rows: readonly LineRow[], id: string, highlighted: Highlighted): string {
+  const sideCells = (
+    line: SideLine | undefined,
+    kind: "removed" | "added",
+    beginning: string,
+  ): string =>
+    line
+      ? numberCell(line, beginning, kind) + textCell(line, highlighted, kind)
+      : '<td class="none"></td><td class="none"></td>';
   let html = "";
   for (const { left, right, isChanged } of rows) {
     if (isChanged) {
       html += `<tr>${sideCells(left, "removed", `${id}L`)}${sideCells(right, "added", `${id}R`)}</tr>`;
     } else if (left && right) {
-      html += `<tr><td>${left.number}</td>${textCell(left)}${numberCell(right, `${id}R`)}${textCell(right)}</tr>`;
+      html += `<tr><td>${left.number}</td>${textCell(left, highlighted)}${numberCell(right, `${id}R`)}${textCell(right, highlighted)}</tr>`;
     }
   }
   return html;
 }
-
-const sideCells = (
-  line: SideLine | undefined,
-  kind: "removed" | "added",
-  beginning: string,
-): string =>
-  line
-    ? numberCell(line, beginning, kind) + textCell(line, kind)
-    : '<td class="none"></td><td class="none"></td>';
 
 function numberCell({ number }: SideLine, beginning: string, kind?: string): string {
   const name = `${beginning}${number}`;
   return `<td id="${name}"${classOf(kind)}><a href="#${name}">${number}</a></td>`;
 }
 
-function textCell({ runs, isCut, isTerminated }: SideLine, kind?: string): string {
-  const html = runs.map(({ text, isChanged }) =>
-    isChanged ? `<b>${escapeHtml(text, false)}</b>` : escapeHtml(text, false),
-  );
+function textCell(line: SideLine, highlighted: Highlighted, kind?: string): string {
+  const { runs, isCut, isTerminated } = line;
+  const html = highlighted.get(line) ?? escapeHtml(textOf(line), false);
   const note = isCut ? "… (the line is longer)" : isTerminated ? "" : " (no line feed)";
   const marked = note === "" ? "" : `<span class="soft">${note}</span>`;
-  return `<td${classOf(kind)}>${html.join("")}${marked}</td>`;
+  return `<td${classOf(kind)}>${markRuns(html, runs)}${marked}</td>`;
 }
 
 const classOf = (kind: string | undefined): string =>

@@ -18,6 +18,11 @@ const OPEN_FILES_MAX = 200;
 
 /** Steps to compare words on a page: about 0.2 s of processor time. */
 const WORD_STEPS_MAX = 20_000_000;
+/**
+ * Steps to highlight the lines of a page: usually some 25 ms of processor time for 100 KB of HTML,
+ * 0.2 s at worst.
+ */
+const HIGHLIGHT_STEPS_MAX = 20_000_000;
 
 /** A commit whose files are one side of a diff. */
 interface Side {
@@ -46,12 +51,15 @@ export async function showDiffs(
   items: readonly FileDiff[],
   view: DiffView,
 ): Promise<ShownDiff[]> {
-  const budget = ctx.git.openBudget(WORD_STEPS_MAX);
+  const budgets = {
+    words: ctx.git.openBudget(WORD_STEPS_MAX),
+    highlighting: ctx.git.openBudget(HIGHLIGHT_STEPS_MAX),
+  };
   const shown: ShownDiff[] = [];
   for (const file of items) {
     const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(file.path));
     const id = `diff-${formatHex(new Uint8Array(digest))}`;
-    shown.push({ file, id, html: await formatRows(file, id, view, budget) });
+    shown.push({ file, id, html: await formatRows(file, id, view, budgets) });
   }
   return shown;
 }

@@ -3,9 +3,11 @@ import type { Child } from "hono/jsx";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Requirement } from "../../../auth/access/requirement.ts";
+import { requestPath } from "../../../lib/request-path.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath, repositoryPath } from "../addresses.ts";
+import { avatarPath } from "../avatar.tsx";
 import { Icon } from "../icon.tsx";
 import { Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
@@ -24,10 +26,11 @@ const TABS = {
     requirement: { unit: "releases", mode: "read" },
   },
   packages: { label: "Packages", path: "/packages", requirement: READ_PACKAGES },
+  activity: { label: "Activity", path: "/activity", requirement: { mode: "read" } },
 } as const satisfies Record<string, { label: string; path: string; requirement: Requirement }>;
 
 /** How a page of a repository is sent. */
-export interface RepositoryPageOptions extends PageOptions {
+export interface RepositoryPageOptions extends Omit<PageOptions, "meta"> {
   tab: keyof typeof TABS;
 }
 
@@ -35,13 +38,12 @@ export interface RepositoryPageOptions extends PageOptions {
 export function renderRepository(
   c: Context<WebEnv>,
   page: EnteredRepository,
-  { tab, ...options }: RepositoryPageOptions,
+  { tab, feeds = [], ...options }: RepositoryPageOptions,
   body: Child,
 ): Response | Promise<Response> {
   const { ctx, repo } = page;
   const { row, owner } = repo;
   const path = repositoryPath(repo);
-  const url = htmlUrlOf(repo, ctx);
   return renderPage(
     c,
     page,
@@ -49,13 +51,13 @@ export function renderRepository(
       ...options,
       isPublic: row.visibility === "public",
       meta: {
-        url,
-        title: `${owner.name}/${row.name}`,
+        url: ctx.rootUrl + requestPath(c.req.url),
+        title: options.title,
         description: row.description,
-        cloneUrl: `${url}.git`,
-        ...options.meta,
+        image: ctx.rootUrl + avatarPath(owner),
+        cloneUrl: `${htmlUrlOf(repo, ctx)}.git`,
       },
-      feeds: [{ path: `${path}.atom`, title: `Activity of ${owner.name}/${row.name}` }],
+      feeds: [{ path: `${path}.atom`, title: `Activity of ${owner.name}/${row.name}` }, ...feeds],
     },
     <>
       <div class="repo-head">

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { activity } from "./activity.tsx";
 import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
@@ -8,6 +9,7 @@ import { commit } from "./commit.tsx";
 import { compare } from "./compare.tsx";
 import { find } from "./find.tsx";
 import { fork } from "./fork.tsx";
+import { forks } from "./forks.tsx";
 import { graph } from "./graph.tsx";
 import { people } from "./people.tsx";
 import { releases } from "./releases.tsx";
@@ -28,6 +30,8 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   branches,
   releases,
   people,
+  forks,
+  activity,
   fork,
   transfer,
 ];

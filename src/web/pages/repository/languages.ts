@@ -17,6 +17,9 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   "Java Properties": "properties",
 };
 
+/** Names of the grammar without rules. */
+const PLAIN: ReadonlySet<string> = new Set(["", "text", "txt"]);
+
 /** The names by which a highlighter may know the language of a file, by preference. */
 export async function grammarsOf(filename: string): Promise<string[]> {
   const table = await loadLanguages();
@@ -28,5 +31,5 @@ export async function grammarsOf(filename: string): Promise<string[]> {
     ...names,
     ...names.map((name) => name.replaceAll(" ", "-")),
     extension.toLowerCase(),
-  ].filter((name) => name !== "");
+  ].filter((name) => !PLAIN.has(name));
 }

@@ -1,7 +1,6 @@
 import { type Context, Hono } from "hono";
 
 import type { User } from "../../../db/schema/index.ts";
-import { listForks } from "../../../domain/repos/repository/list-forks.ts";
 import {
   listStargazers,
   listWatchers,
@@ -14,13 +13,12 @@ import { readForm } from "../form.ts";
 import { requireOwn } from "../open-page.ts";
 import { Pager, readListPage } from "../pager.tsx";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
-import { RepositoryList } from "../repository-list.tsx";
 import { enterRepositoryPage } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 
 const PAGE_SIZE = 40;
 
-/** The pages of those who follow a repository, and of its forks. */
+/** The pages of those who follow a repository. */
 export const people = new Hono<WebEnv>();
 
 people.get("/:owner/:repo/stars", (c) => showPeople(c, "Stargazers", listStargazers));
@@ -46,23 +44,6 @@ async function showPeople(
     </>,
   );
 }
-
-people.get("/:owner/:repo/forks", async (c) => {
-  const page = await enterRepositoryPage(c, { mode: "read" });
-  const { ctx, repo } = page;
-  const list = readListPage(c, PAGE_SIZE);
-  const { items, total } = await listForks(ctx, repo, list);
-  return renderRepository(
-    c,
-    page,
-    { tab: "code", title: `Forks - ${repo.owner.name}/${repo.row.name}` },
-    <>
-      <h2>Forks</h2>
-      <RepositoryList repositories={items} now={ctx.now} empty="There are no forks yet." />
-      <Pager url={c.req.url} page={list} total={total} />
-    </>,
-  );
-});
 
 const ACTIONS = {
   star: { toggle: "star", change: createToggle },

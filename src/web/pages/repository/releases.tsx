@@ -11,6 +11,7 @@ import { accountPath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
+import type { Feed } from "../layout.tsx";
 import { renderComment } from "../markup.ts";
 import { Pager, readListPage } from "../pager.tsx";
 import { enterRepositoryPage, type EnteredRepository } from "./enter.ts";
@@ -32,7 +33,12 @@ releases.get("/:owner/:repo/releases", async (c) => {
   return renderRepository(
     c,
     page,
-    { tab: "releases", title: `Releases - ${repo.owner.name}/${repo.row.name}`, hasUserText: true },
+    {
+      tab: "releases",
+      title: `Releases - ${repo.owner.name}/${repo.row.name}`,
+      hasUserText: true,
+      feeds: feedsOf(page),
+    },
     <>
       <h2 class="hidden">Releases</h2>
       {total === 0 ? <p>This repository has no releases yet.</p> : undefined}
@@ -59,10 +65,22 @@ releases.get("/:owner/:repo/releases/tag/:tag{.+}", async (c) => {
   return renderRepository(
     c,
     page,
-    { tab: "releases", title: `${row.title || row.tagName} - ${names}`, hasUserText: true },
+    {
+      tab: "releases",
+      title: `${row.title || row.tagName} - ${names}`,
+      hasUserText: true,
+      feeds: feedsOf(page),
+    },
     <ReleaseBox page={page} shown={await withNotes(page, release)} />,
   );
 });
+
+const feedsOf = ({ repo }: EnteredRepository): readonly Feed[] => [
+  {
+    path: `${repositoryPath(repo)}/releases.atom`,
+    title: `Releases of ${repo.owner.name}/${repo.row.name}`,
+  },
+];
 
 /** A release with its notes as HTML. */
 interface ShownRelease {

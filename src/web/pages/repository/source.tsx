@@ -213,7 +213,7 @@ function Directory({ page, found, rendered }: DirectoryProps) {
         </table>
         {items.some(({ lastCommit }) => lastCommit === undefined) ? (
           <p class="inside soft">
-            Some last commits are still being looked for: <a href="">look on</a>
+            Some last commits are still being looked for: <a href="">look again</a>
           </p>
         ) : undefined}
       </div>
