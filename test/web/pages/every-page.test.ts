@@ -5,8 +5,8 @@ import { pages } from "../../../src/web/pages/index.ts";
 import { makeSite, PAGES, type Site } from "../../support/doors/pages.ts";
 
 /**
- * Style and scripts, the registration, which is closed here, what a link of a mail opens once, and a
- * file of a package, which needs its content.
+ * Style and scripts, the registration, which is closed here, what a link of a mail opens once, and
+ * a file of a package, which needs its content.
  */
 const NOT_IN_PAGES = [
   "/-/pages/:file",
