@@ -12,7 +12,6 @@ import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/f
 import type { Revision } from "../../../domain/code/git/find-revision.ts";
 import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { pause } from "../../../lib/time-slice.ts";
 import { decodeCommitText } from "../../../shapes/git/commit.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
 import type { WebEnv } from "../../env.ts";
@@ -20,17 +19,13 @@ import { commitPath, sourcePath, toCommit } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Pager, readListPage } from "../pager.tsx";
+import { ITEMS_PER_PAGE, renderInTurns } from "../render-in-turns.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { subjectOf } from "./commit-line.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 import { countLines, highlightText, toLines } from "./lines.tsx";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
-
-/** Blocks of lines on a page: a large file may have as many as lines. */
-const BLOCKS_PER_PAGE = 1000;
-/** Steps to render a block. */
-const BLOCK_STEPS = 15_000;
 
 /** The lines of a file with the commits that they come from. */
 export const blame = new Hono<WebEnv>();
@@ -49,9 +44,17 @@ blame.get(`/:owner/:repo/blame/:kind{${REF_KINDS.join("|")}}/:path{.+}`, async (
   const path = names.join("/");
   const name = names.at(-1) ?? "";
   const html = view.text === undefined ? [] : await highlightText(ctx, name, view.text);
-  const list = readListPage(c, BLOCKS_PER_PAGE);
+  // A large file may have as many blocks as lines.
+  const list = readListPage(c, ITEMS_PER_PAGE);
   const shown = view.lines.slice(list.offset, list.offset + list.size);
-  const blocks = await formatBlocks(page, shown, html);
+  const blocks = await renderInTurns(shown, (lines) => (
+    <li>
+      <Origin page={page} lines={lines} />
+      <pre class="code">
+        {raw(toLines(html.slice(lines.line, lines.line + lines.count), lines.line + 1))}
+      </pre>
+    </li>
+  ));
   return renderRepository(
     c,
     page,
@@ -100,27 +103,6 @@ function FileHead({ page: { repo }, revision, path, view }: FileHeadProps) {
       <a href={sourcePath(repo, "blame", toCommit(revision), path)}>Permalink</a>
     </div>
   );
-}
-
-/**
- * Formats blocks of lines, each with its commit. Other requests run meanwhile.
- *
- * @param html The lines of the text as HTML.
- */
-async function formatBlocks(
-  page: EnteredRepository,
-  blocks: readonly BlamedLines[],
-  html: readonly string[],
-): Promise<string> {
-  let formatted = "";
-  for (const lines of blocks) {
-    const { line, count } = lines;
-    const text = toLines(html.slice(line, line + count), line + 1);
-    const origin = String(await (<Origin page={page} lines={lines} />));
-    formatted += `<li>${origin}<pre class="code">${text}</pre></li>`;
-    await pause(BLOCK_STEPS);
-  }
-  return formatted;
 }
 
 interface BlamedProps {
