@@ -94,6 +94,15 @@ describe("the page of a path", () => {
     expect(page).toContain("3 lines, 28 B");
   });
 
+  it("shows the lines of a document that is too long to be rendered", async () => {
+    const { path } = await makeWith({ "README.md": "# A <title>\n\n".repeat(50_000) });
+    for (const rest of ["", "/src/branch/main/README.md"]) {
+      const page = await expectPauses(10, () => read(path + rest));
+      expect(page).toContain('<a href="#L99999">99999</a># A &lt;title&gt;');
+      expect(page).not.toContain("</h1>\n<h1");
+    }
+  });
+
   it("has 1,000 entries of a directory on a page, and lets other requests run", async () => {
     const names = Array.from({ length: 1100 }, (_, at) => `f${1000 + at}`);
     const { path } = await makeWith({
