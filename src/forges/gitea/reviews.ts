@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 import { boundedList } from "../../lib/bounded.ts";
 import type { ForeignCodeComment, ForeignFilter, ForeignPage, ForeignReview } from "../forge.ts";
 import { numberOf } from "../cursor.ts";

@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 
 import { boundedList } from "../../lib/bounded.ts";
 import type { ApiAnswer, ApiClient, ApiQuery } from "../api-client.ts";

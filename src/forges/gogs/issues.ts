@@ -1,4 +1,4 @@
-import { z } from "zod";
+import type { z } from "zod";
 
 import { boundedList } from "../../lib/bounded.ts";
 import { absoluteFiles } from "../absolute-files.ts";

@@ -1,5 +1,3 @@
-import { z } from "zod";
-
 import { boundedList } from "../../lib/bounded.ts";
 import { absoluteFiles } from "../absolute-files.ts";
 import { ApiClient } from "../api-client.ts";

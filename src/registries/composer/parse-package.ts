@@ -7,7 +7,7 @@ const Key = z.string().max(255);
 const KEYS_MAX = 5000;
 
 /** An object, for which PHP writes `[]` if it is empty. */
-const object = <T extends z.ZodType>(value: T) =>
+const object = <T>(value: z.ZodType<T>) =>
   z.preprocess(
     (given) => (Array.isArray(given) && given.length === 0 ? {} : given),
     boundedRecord(value, KEYS_MAX, Key),
