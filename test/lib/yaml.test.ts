@@ -40,7 +40,7 @@ describe("a YAML text", () => {
 
   // The library reads a scalar at once, line by line.
   it.each([
-    ["a quoted text", (count: number) => `a: "${"b\n\n".repeat(count / 2)}"`],
+    ["a quoted text", (count: number) => `a: "${"b\n\n ".repeat(count / 2)}"`],
     ["a plain text", (count: number) => `a: b\n${"  b\n".repeat(count)}`],
     ["a block", (count: number) => `a: |\n${" \t\n".repeat(count)}`],
   ])("counts the lines of %s as parts", async (_, textOf) => {
