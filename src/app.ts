@@ -77,6 +77,8 @@ export function createApp(config: Config): Hono<AppEnv> {
   let hasAdministrator = false;
 
   app.use("*", async (c, next) => {
+    // The platform takes any text for the host.
+    if (!URL.canParse(c.req.url)) return c.text("the header Host names no host\n", 400);
     const request = openRequest(c, config);
     if (config.firstAdministrator && !hasAdministrator) {
       await ensureAdministrator(request.base, config.firstAdministrator);
@@ -84,6 +86,7 @@ export function createApp(config: Config): Hono<AppEnv> {
     }
     await next();
     closeRequest(c, request);
+    return undefined;
   });
   for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
   // Registries first: an image may be named like a route of repositories, as in

@@ -2,6 +2,8 @@ import { env } from "cloudflare:workers";
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
+import { createApp } from "../src/app.ts";
+import { parseConfig } from "../src/config.ts";
 import { repositories } from "../src/db/schema/index.ts";
 import { basic, call, visit, type Answer } from "./support/call.ts";
 import { serviceWith } from "./support/service.ts";
@@ -15,6 +17,23 @@ const JSON_TYPE = { "Content-Type": "application/json" };
 /** All headers of a response except those that differ in every response. */
 const plainHeaders = ({ headers }: Answer) =>
   [...headers].filter(([name]) => name !== "x-request-id");
+
+describe("a header Host that names no host", () => {
+  it.each(["http://a b/", "http://[/", "http://a:99999/api/v1/version", "/v2/"])(
+    "is refused: %s",
+    async (url) => {
+      // The platform hands on what no other code can make.
+      const request = new Proxy(new Request("http://a/"), {
+        get: (target, name) => (name === "url" ? url : Reflect.get(target, name, target)),
+      });
+      const answer = await createApp(parseConfig(env)).fetch(request, env);
+      expect([answer.status, await answer.text()]).toEqual([
+        400,
+        "the header Host names no host\n",
+      ]);
+    },
+  );
+});
 
 describe("a JSON body", () => {
   const path = "/user/repos";

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 import type { Context, MiddlewareHandler, Next } from "hono";
 
 import { Failure, invalidField, tooLarge } from "../lib/failure.ts";
+import { measureJson } from "../lib/json.ts";
 import { CallerLeft } from "../lib/step-budget.ts";
 import { pause } from "../lib/time-slice.ts";
 import type { GuardVariables } from "./guards/guard.ts";
@@ -16,15 +17,6 @@ const MARKS_MAX = 40_000;
 /** Steps to scan a character, and to parse and validate a mark. */
 const CHAR_STEPS = 0.5;
 const MARK_STEPS = 60;
-
-const QUOTE = 0x22;
-const OPEN_BRACKET = 0x5b;
-const COMMA = 0x2c;
-const COLON = 0x3a;
-const BACKSLASH = 0x5c;
-const CLOSE_BRACKET = 0x5d;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
 
 /**
  * Checks the JSON body of a request before validation: content type, size, syntax and nesting
@@ -98,25 +90,8 @@ export async function readText(c: Context, bytesMax: number): Promise<string> {
 
 async function checkJson(text: string): Promise<void> {
   if (text === "") return;
-  let depth = 0;
-  let marks = 0;
-  // SECURITY: scans character by character. A regular expression would backtrack at each escape of
-  // a string, and take quadratic time for an unterminated string.
-  let isInText = false;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (isInText && char === BACKSLASH) at++;
-    else if (char === QUOTE) isInText = !isInText;
-    else if (isInText) continue;
-    else if (char === COMMA || char === COLON) marks++;
-    else if (char === OPEN_BRACKET || char === OPEN_BRACE) depth++;
-    else if (char === CLOSE_BRACKET || char === CLOSE_BRACE) {
-      depth--;
-      marks++;
-    }
-    if (depth > DEPTH_MAX)
-      throw invalidField("", `must have at most ${DEPTH_MAX} levels of nesting`);
-  }
+  const { depth, marks } = measureJson(text);
+  if (depth > DEPTH_MAX) throw invalidField("", `must have at most ${DEPTH_MAX} levels of nesting`);
   if (marks > MARKS_MAX) throw invalidField("", `must have at most ${MARKS_MAX} values`);
   await pause(CHAR_STEPS * text.length + MARK_STEPS * marks);
   try {

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 
+import { parseJson } from "../lib/json.ts";
 import { RemoteFailure } from "../outgoing/remote-failure.ts";
 import type { ForeignResponse, Outcome } from "../outgoing/outcome.ts";
 import type { Outgoing } from "../outgoing/outgoing.ts";
@@ -97,12 +98,12 @@ export class ApiClient {
   private async answerOf(asked: URL): Promise<ApiAnswer<unknown>> {
     const { answers } = this.options;
     const earlier = answers?.take(asked.href);
-    if (earlier) return toAnswer(earlier, asked);
+    if (earlier) return await toAnswer(earlier, asked);
     try {
       const response = await this.request(asked);
       const { headers } = response;
       const text = readText(response, asked);
-      const value = readJson(text, asked);
+      const value = await readJson(text, asked);
       const total = countOf(headers, "X-Total-Count") ?? countOf(headers, "X-Total");
       // Nothing follows a page without items: otherwise a list could go on for ever.
       const isEnd = Array.isArray(value) && value.length === 0;
@@ -173,9 +174,9 @@ export class ApiClient {
 }
 
 /** @throws RemoteFailure if it was a refusal. */
-function toAnswer(answer: StepAnswer, asked: URL): ApiAnswer<unknown> {
+async function toAnswer(answer: StepAnswer, asked: URL): Promise<ApiAnswer<unknown>> {
   if ("refusal" in answer) throw new RemoteFailure(answer.refusal, answer.message);
-  return { value: readJson(answer.text, asked), total: answer.total, next: answer.next };
+  return { value: await readJson(answer.text, asked), total: answer.total, next: answer.next };
 }
 
 /** Pauses before a request that met a failure of the server is repeated, in milliseconds. */
@@ -218,9 +219,9 @@ function readText({ body }: ForeignResponse, asked: URL): string {
   }
 }
 
-function readJson(text: string, asked: URL): unknown {
+async function readJson(text: string, asked: URL): Promise<unknown> {
   try {
-    return JSON.parse(text);
+    return await parseJson(text);
   } catch {
     // A page of HTML, such as a sign-in or a proxy's.
     throw new RemoteFailure("protocol", `${nameOf(asked)} is no JSON`);

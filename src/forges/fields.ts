@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { boundedList } from "../lib/bounded.ts";
+
 /** The maximum length of a field in UTF-16 code units, far above the limits of forges. */
 const LONG_MAX = 2_000_000;
 const SHORT_MAX = 10_000;
@@ -39,10 +41,8 @@ export const flag = z
   .transform((value) => value ?? false);
 
 /** A list that may be null or absent if it is empty. */
-export const listOf = <T extends z.ZodType>(item: T, max = 10_000) =>
-  z
-    .array(item)
-    .max(max)
+export const listOf = <T>(item: z.ZodType<T>, max = 10_000) =>
+  boundedList(item, max)
     .nullish()
     .transform((items) => items ?? []);
 

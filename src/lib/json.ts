@@ -2,20 +2,64 @@ import { pause } from "./time-slice.ts";
 
 /** Longer texts are parsed here, and shorter ones by the platform, which takes up to 20 ms. */
 const WHOLE_CHARS_MAX = 256 * 1024;
+/**
+ * Maximum depth of a text: what is read is written again by functions that recurse, and SQLite
+ * reads no JSON deeper than 1,000.
+ */
+const DEPTH_MAX = 200;
+/** Maximum values of a text: an object takes some 60 bytes in memory and two in the text. */
+const VALUES_MAX = 500_000;
 /** Steps to parse a value, and a character of a string. */
-const VALUE_STEPS = 50;
+const VALUE_STEPS = 150;
 const CHAR_STEPS = 0.5;
 
 /**
  * `JSON.parse` for texts of any length: other requests run meanwhile.
  *
- * @throws SyntaxError for anything else than JSON.
+ * @throws SyntaxError for anything else than JSON, and for a text that is nested deeper than 200
+ *   levels, or has more than 500,000 values.
  */
 export async function parseJson(text: string): Promise<unknown> {
   if (text.length > WHOLE_CHARS_MAX) return new JsonReader(text).read();
+  if (measureJson(text).depth > DEPTH_MAX) throw notJson();
   const value = JSON.parse(text) as unknown;
   await pause(CHAR_STEPS * text.length);
   return value;
+}
+
+const QUOTE = 0x22;
+const OPEN_BRACKET = 0x5b;
+const COMMA = 0x2c;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const CLOSE_BRACKET = 0x5d;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/**
+ * The depth of a text's brackets, and how many brackets that close, commas and colons it has.
+ *
+ * SECURITY: scans character by character. A regular expression would backtrack at each escape of a
+ * string, and take quadratic time for an unterminated string.
+ */
+export function measureJson(text: string): { readonly depth: number; readonly marks: number } {
+  let depth = 0;
+  let deepest = 0;
+  let marks = 0;
+  let isInText = false;
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charCodeAt(at);
+    if (isInText && char === BACKSLASH) at++;
+    else if (char === QUOTE) isInText = !isInText;
+    else if (isInText) continue;
+    else if (char === COMMA || char === COLON) marks++;
+    else if (char === OPEN_BRACKET || char === OPEN_BRACE) deepest = Math.max(deepest, ++depth);
+    else if (char === CLOSE_BRACKET || char === CLOSE_BRACE) {
+      depth--;
+      marks++;
+    }
+  }
+  return { depth: deepest, marks };
 }
 
 /** A list, or an object with the key of its next value. */
@@ -37,7 +81,8 @@ class JsonReader {
 
   async read(): Promise<unknown> {
     const open: Open[] = [];
-    for (;;) {
+    for (let count = 0; ; count++) {
+      if (count > VALUES_MAX || open.length > DEPTH_MAX) throw notJson();
       const from = this.at;
       const opened = this.open();
       if (opened) {
@@ -160,4 +205,4 @@ function put(container: Open, value: unknown): void {
   }
 }
 
-const notJson = (): SyntaxError => new SyntaxError("the text is not JSON");
+const notJson = (): SyntaxError => new SyntaxError("the text is not JSON, or too large or deep");

@@ -6,18 +6,20 @@ import { pause } from "./time-slice.ts";
 export type YamlDocument = Document.Parsed;
 
 /**
- * Maximum lexemes of a text: its documents are composed of them at once, in 25 to 50 ms. A line of
- * a list has five.
+ * Maximum parts of a text: its documents are composed of them at once, in 25 to 50 ms. A line of a
+ * list has five.
  */
-const LEXEMES_MAX = 40_000;
-/** Steps to read a lexeme, and to compose it. */
+const PARTS_MAX = 40_000;
+/** Characters of a scalar that take as long as a part; each of its lines takes that, too. */
+const CHARS_PER_PART = 50;
+/** Steps to read a part, and to compose it. */
 const READ_STEPS = 200;
 const COMPOSED_STEPS = 80;
 
 /** Thrown for a text that is too long to be read. */
 export class YamlTooLong extends Error {
   constructor() {
-    super(`the text has more than ${LEXEMES_MAX} parts`);
+    super(`the text has more than ${PARTS_MAX} parts`);
     this.name = "YamlTooLong";
   }
 }
@@ -39,17 +41,19 @@ export async function parseYaml(
   const { Composer, Lexer, Parser, isScalar, visit, YAMLParseError } = await import("yaml");
   const parser = new Parser();
   const tokens = [];
-  let lexemes = 0;
+  let parts = 0;
   for (const lexeme of new Lexer().lex(text)) {
-    if (++lexemes > LEXEMES_MAX) throw new YamlTooLong();
+    const more = countParts(lexeme);
+    parts += more;
+    if (parts > PARTS_MAX) throw new YamlTooLong();
     tokens.push(...parser.next(lexeme));
-    const pausing = pause(READ_STEPS);
+    const pausing = pause(READ_STEPS * more);
     if (pausing) await pausing;
   }
   tokens.push(...parser.end());
   const options = { schema, uniqueKeys: false, logLevel: "error", prettyErrors: false } as const;
   const documents = [...new Composer(options).compose(tokens, true, text.length)];
-  await pause(COMPOSED_STEPS * lexemes);
+  await pause(COMPOSED_STEPS * parts);
   for (const document of documents) {
     visit(document, {
       Map: (_, map) => {
@@ -62,7 +66,7 @@ export async function parseYaml(
       },
     });
   }
-  await pause(COMPOSED_STEPS * lexemes);
+  await pause(COMPOSED_STEPS * parts);
   return documents;
 
   function findTwice(pairs: readonly Pair[]): { range?: readonly number[] | null } | undefined {
@@ -74,6 +78,14 @@ export async function parseYaml(
     }
     return undefined;
   }
+}
+
+/** A scalar is one lexeme, however long it is. */
+function countParts(lexeme: string): number {
+  let parts = 1 + Math.floor(lexeme.length / CHARS_PER_PART);
+  // The end of a line is a lexeme of its own.
+  for (let at = lexeme.indexOf("\n", 2); at >= 0; at = lexeme.indexOf("\n", at + 1)) parts++;
+  return parts;
 }
 
 /**

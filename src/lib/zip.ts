@@ -58,6 +58,8 @@ const LOCAL_HEADER_BYTES = 30;
 /** Steps to read an entry of the directory, and to compare it with the others. */
 const ENTRY_STEPS = 4000;
 const COMPARED_STEPS = 40;
+/** Steps to unpack and check a byte. */
+const BYTE_STEPS = 1;
 
 const STORED = 0;
 const DEFLATED = 8;
@@ -198,7 +200,8 @@ async function readContent(
   const bytes = new Uint8Array(uncompressedSize);
   let at = 0;
   const output = new WritableStream<Uint8Array>({
-    write(piece) {
+    async write(piece) {
+      await pause(BYTE_STEPS * piece.length);
       if (at + piece.length > bytes.length) throw malformed(`${filename} is larger than it claims`);
       bytes.set(piece, at);
       at += piece.length;
@@ -229,6 +232,7 @@ async function* streamContent(
     for (;;) {
       const { value, done } = await pieces.read().catch(() => ({ value: undefined, done: true }));
       if (done || !value) break;
+      await pause(BYTE_STEPS * value.length);
       sizeBytes += value.length;
       if (sizeBytes > file.uncompressedSize) {
         throw malformed(`${file.filename} is larger than it claims`);

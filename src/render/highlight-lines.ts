@@ -11,6 +11,8 @@ const PIECE_CHARS = 6000;
 const LENGTH_MAX = 128 * 1024;
 /** Steps to highlight a piece, for each of its characters: the usual, not the worst. */
 const STEPS_PER_CHAR = 200;
+/** Steps to escape a line of a long text, besides one for each of its characters. */
+const STEPS_PER_LINE = 100;
 
 /**
  * Renders the lines of a file as HTML with highlight.js's classes; escaped alone if no grammar has
@@ -28,9 +30,7 @@ export async function highlightLines(
 ): Promise<string[]> {
   const lines = text.split("\n");
   if (lines.at(-1) === "") lines.pop();
-  if (text.length > LENGTH_MAX || languages.length === 0) {
-    return lines.map((line) => escapeHtml(line));
-  }
+  if (text.length > LENGTH_MAX || languages.length === 0) return escapeLines(lines, steps);
   const highlighter = await getHighlighter();
   const language = languages.find((name) => highlighter.getLanguage(name));
   if (language === undefined) return lines.map((line) => escapeHtml(line));
@@ -48,6 +48,17 @@ export async function highlightLines(
     highlighted.push(...splitLines(value, isLast));
   }
   return highlighted;
+}
+
+/** Escapes the lines of a long text. */
+async function escapeLines(lines: readonly string[], steps: StepBudget): Promise<string[]> {
+  const escaped: string[] = [];
+  for (const line of lines) {
+    escaped.push(escapeHtml(line));
+    const pausing = steps.pause(STEPS_PER_LINE + line.length);
+    if (pausing) await pausing;
+  }
+  return escaped;
 }
 
 /** The lines from an index up to the length of a piece; one at least. */

@@ -7,7 +7,7 @@ import { RenderBudget, TooMuchWork } from "./render-budget.ts";
 import { findRenderer, type Renderer } from "./renderers.ts";
 
 /** Maximum length of a text, in characters. */
-const LENGTH_MAX = 512 * 1024;
+export const MARKUP_CHARS_MAX = 512 * 1024;
 
 /**
  * Renders markup as sanitized HTML, ready to be inserted into a page. A text that takes too much
@@ -24,7 +24,7 @@ export async function renderMarkup(
   options: MarkupOptions,
   steps?: StepBudget,
 ): Promise<string> {
-  if (source.length > LENGTH_MAX) throw tooLarge("the text is too long to render");
+  if (source.length > MARKUP_CHARS_MAX) throw tooLarge("the text is too long to render");
   const render = chooseRenderer(options);
   const budget = new RenderBudget(steps);
   try {

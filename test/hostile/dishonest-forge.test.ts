@@ -54,7 +54,7 @@ const REFUSED: [string, GiteaBehaviour, RegExp][] = [
         },
       },
     },
-    /not what its API documents/,
+    /is no JSON|not what its API documents/,
   ],
   ["a page of HTML", { raw: { labels: { body: "<!DOCTYPE html><title>Sign in" } } }, /is no JSON/],
   ["an object for a list", { raw: { labels: json({}) } }, /labels is not what its API documents/],

@@ -22,6 +22,16 @@ const own = async (text: string): Promise<unknown> => {
   }
 };
 
+// What is read is written again, by functions that recurse.
+it.each([
+  [200, "", ""],
+  [200, LONG, LONG],
+])("a text may be nested in %d levels, and no deeper", async (depth, before, after) => {
+  const nested = (levels: number) => `${before}${"[".repeat(levels)}1${"]".repeat(levels)}${after}`;
+  expect(await parseJson(nested(depth))).toEqual(JSON.parse(nested(depth)));
+  await expect(parseJson(nested(depth + 1))).rejects.toThrow(SyntaxError);
+});
+
 describe("a long JSON text", () => {
   it.each([
     "1",
@@ -64,6 +74,18 @@ describe("a long JSON text", () => {
     const value = (await parseJson(`${LONG}{"__proto__": {"x": 1}}`)) as { x?: number };
     expect(value.x).toBeUndefined();
     expect(Object.keys(value)).toEqual(["__proto__"]);
+  });
+
+  it.each([
+    ["lists", "[".repeat(1_000_000)],
+    ["objects", '{"a":'.repeat(1_000_000)],
+    ["lists that end", "[".repeat(500_000) + "]".repeat(500_000)],
+  ])("that is nested deeply is refused at once: %s", async (_, text) => {
+    await expect(expectPauses(0, () => parseJson(text))).rejects.toThrow(SyntaxError);
+  });
+
+  it("of more values than memory has room for is refused", async () => {
+    await expect(parseJson(`[${"1,".repeat(600_000)}1]`)).rejects.toThrow(SyntaxError);
   });
 
   it("of many values lets other requests run", async () => {

@@ -37,4 +37,20 @@ describe("a YAML text", () => {
     expect(Object.keys(value as object)).toHaveLength(4000);
     await expect(readYaml(lines(8000), "core", 10)).rejects.toThrow(YamlTooLong);
   });
+
+  // The library reads a scalar at once, line by line.
+  it.each([
+    ["a quoted text", (count: number) => `a: "${"b\n\n ".repeat(count / 2)}"`],
+    ["a plain text", (count: number) => `a: b\n${"  b\n".repeat(count)}`],
+    ["a block", (count: number) => `a: |\n${" \t\n".repeat(count)}`],
+  ])("counts the lines of %s as parts", async (_, textOf) => {
+    await expectPauses(1, () => readYaml(textOf(10_000), "core", 10));
+    await expect(readYaml(textOf(41_000), "core", 10)).rejects.toThrow(YamlTooLong);
+  });
+
+  it("counts a long line as parts", async () => {
+    const long = (chars: number) => `a: "${"b".repeat(chars)}"`;
+    expect(await readYaml(long(1_000_000), "core", 10)).toHaveProperty("a");
+    await expect(readYaml(long(2_100_000), "core", 10)).rejects.toThrow(YamlTooLong);
+  });
 });

@@ -10,6 +10,7 @@ import { inspectModule } from "../../src/registries/go/inspect-module.ts";
 import { parseChart } from "../../src/registries/helm/parse-chart.ts";
 import { parsePom } from "../../src/registries/maven/parse-pom.ts";
 import { inspectTarball } from "../../src/registries/npm/inspect-tarball.ts";
+import { parseDocument } from "../../src/registries/npm/parse-publication.ts";
 import { readDocument } from "../../src/registries/npm/read-document.ts";
 import { parseNupkg } from "../../src/registries/nuget/parse-nupkg.ts";
 import { inspectDistribution } from "../../src/registries/pypi/inspect-distribution.ts";
@@ -134,6 +135,16 @@ describe("a text of many parts lets other requests run while it is parsed", () =
         }),
       );
     await expectPauses(1, () => parseImage(imageOf(10_000), mediaType));
+    // Each of a million faults would be reported.
+    const empty = bytesOf(
+      JSON.stringify({
+        name: "many",
+        versions: objectOf(20_001, {}),
+        users: objectOf(100_000, {}),
+      }),
+    );
+    const faulty = await readDocument(piecesOf(empty), async () => {});
+    expect(() => parseDocument(faulty, "many")).toThrow("package is invalid: versions");
     await expect(parseImage(imageOf(10_001), mediaType)).rejects.toMatchObject({
       message: expect.stringContaining("layers"),
     });

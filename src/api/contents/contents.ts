@@ -14,13 +14,16 @@ import {
   type RepositorySnapshot,
 } from "../../domain/code/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
+import { pause } from "../../lib/time-slice.ts";
 import {
+  type ContentItem,
   ContentsExtResponse,
   ContentsResponse,
   toContents,
   type ContentRef,
 } from "../../shapes/contents/contents.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import type { Viewer } from "../../shapes/viewer.ts";
 import { json, refusals } from "../answers.ts";
 import { immutableHeaders } from "../../entrance/immutable-headers.ts";
 import { answerConditionally } from "../conditional.ts";
@@ -79,7 +82,7 @@ contents.get(
 async function listRoot(request: RequestVariables, ref: string) {
   const { found, contentRef, headers } = await findContents(request, "", ref, ALL);
   if (found.kind !== "directory") throw notFound("no directory", "no-such-path");
-  const items = found.items.map((item) => toContents(item, contentRef, request.viewer));
+  const items = await toList(found.items, contentRef, request.viewer);
   return { items, headers };
 }
 
@@ -107,11 +110,7 @@ contents.openapi(
     const { found, contentRef, headers } = await findContents(c.var, filepath, ref, ALL);
     if (found.kind === "item")
       return c.json(toContents(found.item, contentRef, viewer), 200, headers);
-    return c.json(
-      found.items.map((item) => toContents(item, contentRef, viewer)),
-      200,
-      headers,
-    );
+    return c.json(await toList(found.items, contentRef, viewer), 200, headers);
   },
 );
 
@@ -175,8 +174,25 @@ async function readExtended(
   const listed: z.infer<typeof ContentsExtResponse> =
     found.kind === "item"
       ? { file_contents: toContents(found.item, contentRef, viewer) }
-      : { dir_contents: found.items.map((item) => toContents(item, contentRef, viewer)) };
+      : { dir_contents: await toList(found.items, contentRef, viewer) };
   return { listed, headers };
+}
+
+/** Steps to shape an entry, and to write it as JSON. */
+const ENTRY_STEPS = 5000;
+
+/** The entries of a directory, which may be many: other requests run meanwhile. */
+async function toList(
+  items: readonly ContentItem[],
+  contentRef: ContentRef,
+  viewer: Viewer,
+): Promise<z.infer<typeof ContentsResponse>[]> {
+  const list: z.infer<typeof ContentsResponse>[] = [];
+  for (const item of items) {
+    list.push(toContents(item, contentRef, viewer));
+    await pause(ENTRY_STEPS);
+  }
+  return list;
 }
 
 function readIncludes(text: string): Includes {

@@ -151,7 +151,7 @@ repositories.openapi(
     },
   }),
   async (c) => {
-    await deleteRepository(c.var.ctx, c.var.repo);
+    if (!(await deleteRepository(c.var.ctx, c.var.repo))) throw notFound();
     return c.body(null, 204);
   },
 );

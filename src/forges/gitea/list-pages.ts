@@ -1,5 +1,6 @@
-import { z } from "zod";
+import type { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { ApiClient, ApiQuery } from "../api-client.ts";
 import { optional } from "../optional.ts";
@@ -150,4 +151,4 @@ export class ListPages {
 
 /** Go writes some empty lists as null. A list that comes as a whole has more than a page. */
 const arrayOf = <T>(shape: z.ZodType<T>): z.ZodType<T[] | null> =>
-  z.array(shape).max(10_000).nullable();
+  boundedList(shape, 10_000).nullable();

@@ -1,5 +1,6 @@
-import { z } from "zod";
+import type { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { ALLOWED_REACTIONS } from "../../shapes/issues/allowed-reactions.ts";
 import type { ForeignReaction } from "../forge.ts";
 import { DELETIONS, optional } from "../optional.ts";
@@ -28,7 +29,7 @@ export async function readIssueReactions(
 }
 
 /** Without reactions, the forge may answer with null. */
-const Reactions = z.array(GiteaReaction).nullable();
+const Reactions = boundedList(GiteaReaction, 10_000).nullable();
 
 /** The reactions to a comment, whose list has no pages; none if it is gone meanwhile. */
 export async function readCommentReactions(

@@ -1,5 +1,4 @@
-import { z } from "zod";
-
+import { boundedList } from "../../lib/bounded.ts";
 import type { ForeignCodeComment, ForeignFilter, ForeignPage, ForeignReview } from "../forge.ts";
 import { numberOf } from "../cursor.ts";
 import { mapInParallel } from "../in-parallel.ts";
@@ -102,7 +101,7 @@ const toReview = (
   comments,
 });
 
-const ReviewComments = z.array(ReviewComment).max(10_000).nullable();
+const ReviewComments = boundedList(ReviewComment, 10_000).nullable();
 
 async function readReviewComments(
   project: GiteaProject,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import {
   flag,
   id,
@@ -34,7 +35,7 @@ export const GiteaRepository = z.object({
   has_issues: flag,
   has_pull_requests: flag,
   /** Absent in versions before 1.23. */
-  topics: z.array(shortText).max(1000).nullish(),
+  topics: boundedList(shortText, 1000).nullish(),
 });
 
 export const Topics = z.object({ topics: listOf(shortText, 1000) });

@@ -1,5 +1,6 @@
-import { z } from "zod";
+import type { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import type { ApiAnswer, ApiClient, ApiQuery } from "../api-client.ts";
 
 /** The API, and the repository that is read. */
@@ -46,4 +47,4 @@ export async function readWholeList<T>(
 }
 
 /** The shape of a page of a list: GitHub's have at most 100 items. */
-export const pageShape = <T>(shape: z.ZodType<T>): z.ZodType<T[]> => z.array(shape).max(1000);
+export const pageShape = <T>(shape: z.ZodType<T>): z.ZodType<T[]> => boundedList(shape, 1000);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { shortText, time, timeOrNull } from "../fields.ts";
 import type { ForeignReview, ForeignUser } from "../forge.ts";
 import { numberOfPull } from "./numbering.ts";
@@ -85,7 +86,7 @@ async function readReviewers(
 ): Promise<{ user: ForeignUser; state: string; createdAt: number }[]> {
   try {
     const path = `${root}/merge_requests/${iid}/reviewers`;
-    const { value } = await requests.get(path, z.array(Reviewer).max(1000), { per_page: 100 });
+    const { value } = await requests.get(path, boundedList(Reviewer, 1000), { per_page: 100 });
     return value.map(({ user, state, created_at: at }) => ({ user, state, createdAt: at }));
   } catch (error) {
     if (isAbsent(error)) {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import type { ForeignCodeComment, ForeignReview } from "../forge.ts";
 import { toBody } from "./bodies.ts";
 import type { PartCursor } from "./cursor.ts";
@@ -11,7 +12,7 @@ import { isOnCode, isForReaders, type MergeRequest, GitLabNote } from "./shapes.
 
 const DISCUSSIONS_SIZE = 20;
 
-const Discussion = z.object({ notes: z.array(GitLabNote).max(5000) });
+const Discussion = z.object({ notes: boundedList(GitLabNote, 5000) });
 
 /** A comment on code, and the first one of its conversation if it answers that. */
 interface CodeNote {
@@ -35,7 +36,7 @@ export async function readCodeReviews(
   const { requests, root } = project;
   const path = `${root}/merge_requests/${item.iid}`;
   const discussions = await requests
-    .get(`${path}/discussions`, z.array(Discussion).max(100), { per_page: DISCUSSIONS_SIZE, page })
+    .get(`${path}/discussions`, boundedList(Discussion, 100), { per_page: DISCUSSIONS_SIZE, page })
     .catch((error: unknown) => {
       if (isGone(error)) return { value: [], next: undefined };
       throw error;

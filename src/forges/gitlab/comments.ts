@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { flag } from "../fields.ts";
 import type { ForeignComment, ForeignFilter } from "../forge.ts";
 import { toBody } from "./bodies.ts";
@@ -91,7 +92,7 @@ async function readNotes(
 ): Promise<PartPage<ForeignComment>> {
   const { requests } = project;
   const notes = await requests
-    .get(`${path}/notes`, z.array(GitLabNote).max(100), {
+    .get(`${path}/notes`, boundedList(GitLabNote, 100), {
       order_by: "created_at",
       sort: "asc",
       per_page: NOTES_SIZE,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import { flag, optionalLong, shortText } from "../fields.ts";
 import type { ForeignLabel } from "../forge.ts";
@@ -21,7 +22,7 @@ const Label = z.object({
 export const readLabels: ReadPage<ForeignLabel> = async ({ requests, root }, { page }) => {
   const { value, total, next } = await requests.get(
     `${root}/labels`,
-    z.array(Label).max(100),
+    boundedList(Label, 100),
     // Groups' labels are used by issues like the project's own.
     { include_ancestor_groups: true, per_page: 100, page },
   );

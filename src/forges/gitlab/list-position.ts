@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { RemoteFailure } from "../../outgoing/remote-failure.ts";
 import type { ForeignFilter } from "../forge.ts";
 import type { Requests } from "./requests.ts";
@@ -55,7 +56,7 @@ export async function listFrom<T extends Listed>(
   position: ListPosition,
   { size, since }: { size: number; since: ForeignFilter["since"] },
 ): Promise<ListPage<T>> {
-  const { value, total, next } = await requests.get(path, z.array(shape).max(100), {
+  const { value, total, next } = await requests.get(path, boundedList(shape, 100), {
     scope: "all",
     state: "all",
     order_by: "created_at",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { longText, shortText, time } from "../fields.ts";
 import type { ForeignMilestone } from "../forge.ts";
 import { toBody } from "./bodies.ts";
@@ -23,7 +24,7 @@ const Milestone = z.object({
 export const readMilestones: ReadPage<ForeignMilestone> = async (project, { page }, { since }) => {
   const { value, total, next } = await project.requests.get(
     `${project.root}/milestones`,
-    z.array(Milestone).max(100),
+    boundedList(Milestone, 100),
     {
       // The name since GitLab 16.7 is `include_ancestors`; this one works in all versions of the
       // API from 13.4 on.

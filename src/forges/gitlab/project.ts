@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { optionalLong, optionalShort, shortText } from "../fields.ts";
 import type { ForeignFilter, ForeignPage, ForeignProject } from "../forge.ts";
 import type { BodyContext } from "./bodies.ts";
@@ -49,9 +50,9 @@ const Project = z.object({
   archived: z.boolean().default(false),
   http_url_to_repo: shortText,
   web_url: shortText,
-  topics: z.array(shortText).max(1000).optional(),
+  topics: boundedList(shortText, 1000).optional(),
   /** The older name of `topics`. */
-  tag_list: z.array(shortText).max(1000).default([]),
+  tag_list: boundedList(shortText, 1000).default([]),
   issues_access_level: shortText.optional(),
   merge_requests_access_level: shortText.optional(),
 });
@@ -114,7 +115,7 @@ async function findNumberMax(
   if (level === "disabled") return undefined;
   try {
     const lists = ["created_at", "updated_at"].map((order) =>
-      requests.get(path, z.array(z.object({ iid: Iid })).max(100), {
+      requests.get(path, boundedList(z.object({ iid: Iid }), 100), {
         scope: "all",
         state: "all",
         order_by: order,

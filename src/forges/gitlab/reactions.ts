@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { shortText } from "../fields.ts";
 import type { ForeignReaction } from "../forge.ts";
 import type { GitLabProject } from "./project.ts";
@@ -38,7 +39,7 @@ export async function readReactions(
   const reactions: ForeignReaction[] = [];
   try {
     for (let page = 1; page <= PAGES_MAX; page++) {
-      const { value, next } = await requests.get(`${path}/award_emoji`, z.array(Award).max(100), {
+      const { value, next } = await requests.get(`${path}/award_emoji`, boundedList(Award, 100), {
         per_page: 100,
         page,
       });

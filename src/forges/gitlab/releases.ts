@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { flag, longText, shortText, time, timeOrNull } from "../fields.ts";
 import type { ForeignRelease } from "../forge.ts";
 import { toBody } from "./bodies.ts";
@@ -18,7 +19,7 @@ const Release = z.object({
   upcoming_release: flag,
   commit: z.object({ id: OptionalOid }).nullish(),
   assets: z.object({
-    links: z.array(z.object({ id: Id, name: shortText, url: shortText })).max(1000),
+    links: boundedList(z.object({ id: Id, name: shortText, url: shortText }), 1000),
   }),
 });
 
@@ -34,7 +35,7 @@ type Release = z.infer<typeof Release>;
 export const readReleases: ReadPage<ForeignRelease> = async (project, { page }) => {
   const { value, total, next } = await project.requests.get(
     `${project.root}/releases`,
-    z.array(Release).max(100),
+    boundedList(Release, 100),
     { order_by: "created_at", sort: "asc", per_page: 50, page },
   );
   const ownUrl = await findOwnUrl(project, value);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { flag, issueNumber, listOf, longText, shortText, time, timeOrNull } from "../fields.ts";
 import type { ForeignUser } from "../forge.ts";
 
@@ -44,7 +45,7 @@ export const issuableFields = {
   closed_at: timeOrNull.optional(),
   author: GitLabUser,
   assignees: Users,
-  labels: z.array(z.object({ id: Id })).max(1000),
+  labels: boundedList(z.object({ id: Id }), 1000),
   milestone: z.object({ id: Id }).nullish(),
   discussion_locked: flag,
   /** The number of people's comments; null or missing if unknown. */

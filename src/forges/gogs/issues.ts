@@ -1,5 +1,6 @@
-import { z } from "zod";
+import type { z } from "zod";
 
+import { boundedList } from "../../lib/bounded.ts";
 import { absoluteFiles } from "../absolute-files.ts";
 import { numberOf } from "../cursor.ts";
 import type {
@@ -18,8 +19,8 @@ const STATES = ["open", "closed"] as const;
 
 /** More than one page of a server has. */
 const ISSUES_MAX = 1000;
-const Issues = z.array(GogsIssue).max(ISSUES_MAX).nullable();
-const Comments = z.array(GogsComment).max(10_000).nullable();
+const Issues = boundedList(GogsIssue, ISSUES_MAX).nullable();
+const Comments = boundedList(GogsComment, 10_000).nullable();
 
 /** A page of the server's own size, newest first; the cursor has the state and the page. */
 async function readIssuePage(

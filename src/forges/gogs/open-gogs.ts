@@ -1,5 +1,4 @@
-import { z } from "zod";
-
+import { boundedList } from "../../lib/bounded.ts";
 import { absoluteFiles } from "../absolute-files.ts";
 import { ApiClient } from "../api-client.ts";
 import { cloneUrlOf, openAddress } from "../open-address.ts";
@@ -70,7 +69,7 @@ async function readProject(
 }
 
 async function readLabels({ client, path }: GogsProject): Promise<ForeignLabel[]> {
-  const { value } = await client.get(`${path}/labels`, z.array(GogsLabel).max(LIST_MAX).nullable());
+  const { value } = await client.get(`${path}/labels`, boundedList(GogsLabel, LIST_MAX).nullable());
   return (value ?? []).map((label) => ({
     foreignId: String(label.id),
     name: label.name,
@@ -85,7 +84,7 @@ async function readMilestones(
   { client, path }: GogsProject,
   now: number,
 ): Promise<ForeignMilestone[]> {
-  const shape = z.array(GogsMilestone).max(LIST_MAX).nullable();
+  const shape = boundedList(GogsMilestone, LIST_MAX).nullable();
   const { value } = await client.get(`${path}/milestones`, shape);
   return (value ?? []).map((milestone) => {
     const isClosed = milestone.state === "closed";
@@ -106,7 +105,7 @@ async function readMilestones(
 
 /** Oldest first. Versions before 0.13 have no list of releases. */
 async function readReleases({ client, path, rootUrl }: GogsProject): Promise<ForeignRelease[]> {
-  const shape = z.array(GogsRelease).max(LIST_MAX).nullable();
+  const shape = boundedList(GogsRelease, LIST_MAX).nullable();
   const answer = await optional(client.get(`${path}/releases`, shape));
   return (answer?.value ?? [])
     .toSorted((a, b) => a.created_at - b.created_at || a.id - b.id)

@@ -5,8 +5,10 @@ import type { LfsObject } from "../../db/schema/index.ts";
 import { findObjects } from "../../domain/code/lfs/find-objects.ts";
 import type { RequestContext } from "../../entrance/enter-repository.ts";
 import { conflict, tooLarge } from "../../lib/failure.ts";
+import { boundedList } from "../../lib/bounded.ts";
 import { defined } from "../../lib/defined.ts";
 import { isSha256 } from "../../lib/hex.ts";
+import { pause } from "../../lib/time-slice.ts";
 import type { GitHttpEnv } from "../env.ts";
 import { answerJson, MEDIA_TYPE } from "./dialect.ts";
 import { enterToPush, enterToRead } from "./enter-lfs.ts";
@@ -17,10 +19,13 @@ import { htmlUrlOf } from "../../shapes/urls.ts";
 
 const Batch = z.object({
   operation: z.enum(["upload", "download"], "upload or download is expected"),
-  objects: z.array(z.object({ oid: z.string(), size: z.number() })),
+  objects: boundedList(z.object({ oid: z.string(), size: z.number() })),
   hash_algo: z.string().nullish(),
   ref: NamedRef,
 });
+
+/** Steps to seal the tokens of a file. */
+const ITEM_STEPS = 10_000;
 
 /** A large file as a client names it. Unvalidated. */
 interface Pointer {
@@ -91,7 +96,12 @@ export async function answerBatch(c: Context<GitHttpEnv>): Promise<Response> {
     ]);
     return { oid, size, ...authenticated(upload), actions: { upload, verify } };
   };
-  return answerJson({ objects: await Promise.all(objects.map(answerItem)) });
+  const items: BatchItem[] = [];
+  for (const object of objects) {
+    items.push(await answerItem(object));
+    await pause(ITEM_STEPS);
+  }
+  return answerJson({ objects: items });
 }
 
 const authenticated = ({ header }: Action): Pick<BatchItem, "authenticated"> =>

@@ -3,6 +3,7 @@ import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import { Failure, malformed, tooLarge } from "../../lib/failure.ts";
 import { requireEntryPath } from "../../lib/archive-path.ts";
 import { type ArchiveSource, readSource } from "../../lib/archive-source.ts";
+import { boundTarHeaders } from "./bound-tar-headers.ts";
 import { gunzip } from "./gunzip.ts";
 import { toPieceStream } from "../../lib/piece-stream.ts";
 import { pause } from "../../lib/time-slice.ts";
@@ -51,7 +52,7 @@ export async function* readTar(
   pieces: AsyncIterable<Uint8Array>,
   { entriesMax = ENTRIES_MAX, hasLinks = false }: TarLimits = {},
 ): AsyncGenerator<TarEntry> {
-  const { stream, fault } = toPieceStream(pieces);
+  const { stream, fault } = toPieceStream(boundTarHeaders(pieces));
   const refuse = (error: unknown): unknown => {
     if (error instanceof Failure) return error;
     return fault()?.error ?? malformed("the file is no tar archive, or broken");

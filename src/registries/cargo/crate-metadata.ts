@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList, boundedRecord } from "../../lib/bounded.ts";
 import { malformed } from "../../lib/failure.ts";
 import { isCrateName, isRequirement } from "./names.ts";
 
@@ -16,7 +17,7 @@ const Feature = z.string().max(64).regex(FEATURE);
 const Dependency = z.object({
   name: CrateName,
   version_req: z.string().refine(isRequirement),
-  features: z.array(z.string().max(130)).max(300).default([]),
+  features: boundedList(z.string().max(130), 300).default([]),
   optional: z.boolean().default(false),
   default_features: z.boolean().default(true),
   target: OptionalText,
@@ -26,22 +27,21 @@ const Dependency = z.object({
 });
 
 const FEATURES_MAX = 300;
-const Features = z
-  .record(Feature, z.array(z.string().max(130).regex(FEATURE_VALUE)).max(FEATURES_MAX))
-  .refine((features) => Object.keys(features).length <= FEATURES_MAX);
+const FeatureValues = boundedList(z.string().max(130).regex(FEATURE_VALUE), FEATURES_MAX);
+const Features = boundedRecord(FeatureValues, FEATURES_MAX, Feature);
 
 /** The metadata that cargo sends. Fields that no document shows are ignored. */
 const PublishedCrate = z.object({
   name: z.string(),
   vers: z.string(),
-  deps: z.array(Dependency).max(1000).default([]),
+  deps: boundedList(Dependency, 1000).default([]),
   features: Features.default({}),
   description: OptionalText,
   documentation: OptionalText,
   homepage: OptionalText,
   repository: OptionalText,
-  keywords: z.array(Text).max(100).default([]),
-  categories: z.array(Text).max(100).default([]),
+  keywords: boundedList(Text, 100).default([]),
+  categories: boundedList(Text, 100).default([]),
   license: OptionalText,
   links: OptionalText,
   rust_version: z

@@ -1,15 +1,19 @@
 import { z } from "zod";
 
+import { boundedList, boundedRecord } from "../../lib/bounded.ts";
 import { parseJson } from "../../lib/json.ts";
 
+const Key = z.string().max(255);
+const KEYS_MAX = 5000;
+
 /** An object, for which PHP writes `[]` if it is empty. */
-const object = <T extends z.ZodType>(value: T) =>
+const object = <T>(value: z.ZodType<T>) =>
   z.preprocess(
     (given) => (Array.isArray(given) && given.length === 0 ? {} : given),
-    z.record(z.string().max(255), value),
+    boundedRecord(value, KEYS_MAX, Key),
   );
 const texts = object(z.string().max(1000));
-const list = z.array(z.string().max(1000)).max(1000);
+const list = boundedList(z.string().max(1000), 1000);
 const anyObject = object(z.unknown());
 
 /** Vendor and name, as Composer requires them of packages that are published. */
@@ -33,15 +37,9 @@ const ComposerPackage = z.object({
   keywords: list.optional(),
   homepage: z.string().max(2000).optional(),
   license: z.union([z.string().max(255), list]).optional(),
-  authors: z
-    .array(z.record(z.string().max(255), z.string().max(1000)))
-    .max(1000)
-    .optional(),
+  authors: boundedList(boundedRecord(z.string().max(1000), 100, Key), 1000).optional(),
   support: texts.optional(),
-  funding: z
-    .array(z.record(z.string().max(255), z.string().max(2000)))
-    .max(100)
-    .optional(),
+  funding: boundedList(boundedRecord(z.string().max(2000), 100, Key), 100).optional(),
   require: texts.optional(),
   "require-dev": texts.optional(),
   conflict: texts.optional(),

@@ -3,6 +3,7 @@ import { z } from "zod";
 import { imageFailure } from "../../domain/packages/images/image-failure.ts";
 import type { Digest } from "../../domain/packages/images/image.ts";
 import type { ManifestFacts } from "../../domain/packages/images/manifest.ts";
+import { boundedList, boundedRecord } from "../../lib/bounded.ts";
 import { parseJson } from "../../lib/json.ts";
 import { isDigest } from "./names.ts";
 
@@ -22,6 +23,9 @@ const FOREIGN_LAYER =
 /** Maximum bytes of annotations of a manifest with a subject: lists of referrers repeat them. */
 const ANNOTATIONS_BYTES_MAX = 64 * 1024;
 
+/** Maximum annotations of a manifest. */
+const ANNOTATIONS_MAX = 10_000;
+
 /** Maximum layers of an image, and manifests of an index. */
 const DESCRIPTORS_MAX = 10_000;
 
@@ -33,15 +37,14 @@ const Descriptor = z.object({
   size: z.int().min(0),
 });
 
-/** Counted before they are read: each takes a microsecond. */
-const Descriptors = z.array(z.unknown()).max(DESCRIPTORS_MAX).pipe(z.array(Descriptor));
+const Descriptors = boundedList(Descriptor, DESCRIPTORS_MAX);
 
 const Common = z.object({
   schemaVersion: z.literal(2),
   mediaType: Text.optional(),
   artifactType: Text.optional(),
   subject: Descriptor.nullish(),
-  annotations: z.record(z.string(), z.string()).nullish(),
+  annotations: boundedRecord(z.string(), ANNOTATIONS_MAX).nullish(),
 });
 
 // SECURITY: a document that is an image to one client and an index to another is neither

@@ -2,12 +2,16 @@ import parseSemver from "semver/functions/parse.js";
 import { z } from "zod";
 
 import type { ReceivedBlob } from "../../domain/packages/package/receive-blob.ts";
+import { boundedRecord } from "../../lib/bounded.ts";
 import { formatBase64 } from "../../lib/base64.ts";
 import { malformed } from "../../lib/failure.ts";
 import { parseHex } from "../../lib/hex.ts";
 import type { TarballContent } from "./inspect-tarball.ts";
 import type { Dist, Manifest } from "./manifest.ts";
 import { LATEST, requireDistTag, unscoped, versionKeyOf } from "./names.ts";
+
+/** Maximum versions of a document, and its tags. */
+const ENTRIES_MAX = 20_000;
 
 /**
  * A document that a client puts: a version with its tarball, or what it changes of versions that
@@ -16,22 +20,20 @@ import { LATEST, requireDistTag, unscoped, versionKeyOf } from "./names.ts";
 const Document = z.object({
   name: z.string(),
   _rev: z.string().optional(),
-  "dist-tags": z.record(z.string(), z.string()).optional(),
-  versions: z.record(z.string(), z.looseObject({ name: z.string(), version: z.string() })),
+  "dist-tags": boundedRecord(z.string(), ENTRIES_MAX).optional(),
+  versions: boundedRecord(z.looseObject({ name: z.string(), version: z.string() }), ENTRIES_MAX),
   /** The stars of the package. */
-  users: z.record(z.string(), z.unknown()).nullish(),
+  users: boundedRecord(z.unknown(), ENTRIES_MAX).nullish(),
   readme: z.string().nullish(),
   readmeFilename: z.string().nullish(),
-  _attachments: z
-    .record(
-      z.string(),
-      z.object({
-        data: z.string(),
-        length: z.number().optional(),
-        content_type: z.string().optional(),
-      }),
-    )
-    .nullish(),
+  _attachments: boundedRecord(
+    z.object({
+      data: z.string(),
+      length: z.number().optional(),
+      content_type: z.string().optional(),
+    }),
+    ENTRIES_MAX,
+  ).nullish(),
 });
 export type Document = z.infer<typeof Document>;
 
@@ -57,6 +59,8 @@ export interface ParsedPublication {
 /** Maximum bytes of a readme, that of npm. */
 const README_CHARS_MAX = 64 * 1024;
 const TAGS_MAX = 20;
+/** Maximum length of a provenance, which is parsed at once: they have some 10,000 characters. */
+const PROVENANCE_CHARS_MAX = 256 * 1024;
 
 /**
  * Checks the outline of a document.
@@ -180,6 +184,9 @@ function findProvenance({ _attachments }: Document) {
   const others = Object.entries(_attachments ?? {}).filter(([name]) => !name.endsWith(".tgz"));
   const [[name, attachment] = [], ...more] = others;
   if (name === undefined || !attachment) return undefined;
+  if (attachment.data.length > PROVENANCE_CHARS_MAX) {
+    throw malformed(`the provenance has more than ${PROVENANCE_CHARS_MAX} characters`);
+  }
   if (more.length > 0 || !name.endsWith(".sigstore")) {
     throw malformed("package attachment is invalid: neither a .tgz nor a .sigstore");
   }

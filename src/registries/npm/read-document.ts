@@ -8,8 +8,11 @@ export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 /** Maximum depth of a document: SQLite reads no JSON deeper than 1,000. */
 const DEPTH_MAX = 200;
 
-/** Steps to scan a byte. */
-const BYTE_STEPS = 1;
+/** Bytes that are scanned at once. */
+const SCANNED_BYTES = 16 * 1024;
+/** Steps to scan a byte, and to decode a key. */
+const BYTE_STEPS = 4;
+const KEY_STEPS = 200;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -32,9 +35,10 @@ export async function readDocument(
 ): Promise<unknown> {
   const scanner = new DocumentScanner(body[Symbol.asyncIterator]());
   while (await scanner.pull()) {
-    await pause(BYTE_STEPS * scanner.pieceBytes);
-    for (let name = scanner.scan(); name !== undefined; name = scanner.scan()) {
-      await onTarball(name, scanner.readContent());
+    while (!scanner.isAtEnd) {
+      const name = scanner.scan();
+      await pause(scanner.takeSteps());
+      if (name !== undefined) await onTarball(name, scanner.readContent());
     }
   }
   return scanner.parse();
@@ -48,6 +52,7 @@ class DocumentScanner {
   /** All but the data of tarballs. */
   private readonly kept: Uint8Array[] = [];
   private keptBytes = 0;
+  private steps = 0;
 
   private depth = 0;
   private isInString = false;
@@ -65,8 +70,16 @@ class DocumentScanner {
     this.pieces = pieces;
   }
 
-  get pieceBytes(): number {
-    return this.piece.length;
+  /** Whether the piece is read. */
+  get isAtEnd(): boolean {
+    return this.at === this.piece.length;
+  }
+
+  /** The steps since the last call. */
+  takeSteps(): number {
+    const { steps } = this;
+    this.steps = 0;
+    return steps;
   }
 
   /** Takes the next piece of the body. @returns False at its end. */
@@ -79,13 +92,14 @@ class DocumentScanner {
   }
 
   /**
-   * Scans the rest of the piece.
+   * Scans a part of the piece.
    *
-   * @returns The name of an attachment if its data begins here; undefined at the end of the piece.
+   * @returns The name of an attachment if its data begins here; undefined at the end of the part.
    */
   scan(): string | undefined {
     const start = this.at;
-    while (this.at < this.piece.length) {
+    const end = Math.min(this.piece.length, start + SCANNED_BYTES);
+    while (this.at < end) {
       const byte = this.piece[this.at++] as number;
       if (this.isInString) {
         this.scanInString(byte);
@@ -96,7 +110,7 @@ class DocumentScanner {
           return name;
         }
         this.isInString = true;
-        this.key = this.isKeyNext && this.depth <= 3 ? [] : undefined;
+        this.key = this.isKeyNext && this.leadsToTarball ? [] : undefined;
       } else {
         this.scanStructure(byte);
       }
@@ -149,7 +163,10 @@ class DocumentScanner {
       this.isEscaped = true;
     } else if (byte === QUOTE) {
       this.isInString = false;
-      if (this.key) this.path[this.depth - 1] = decodeKey(this.key);
+      if (this.key) {
+        this.path[this.depth - 1] = decodeKey(this.key);
+        this.steps += KEY_STEPS;
+      }
       this.key = undefined;
       return;
     }
@@ -181,6 +198,11 @@ class DocumentScanner {
     }
   }
 
+  /** Whether a key of the present object may be on the way to the data of a tarball. */
+  private get leadsToTarball(): boolean {
+    return this.depth === 1 || (this.depth <= 3 && this.path[0] === "_attachments");
+  }
+
   private nameOfTarball(): string | undefined {
     const [attachments, name = "", data] = this.path;
     const isData =
@@ -189,6 +211,7 @@ class DocumentScanner {
   }
 
   private keep(start: number, end = this.at): void {
+    this.steps += BYTE_STEPS * (end - start);
     // A copy: the data of a tarball would stay in memory with the piece.
     const bytes = this.piece.slice(start, end);
     this.keptBytes += bytes.length;

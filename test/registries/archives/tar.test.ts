@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { sourceOfBytes } from "../../../src/lib/archive-source.ts";
 import { readTarGz, type TarLimits } from "../../../src/registries/archives/tar.ts";
 import { type MadeEntry, makeTar, makeTarGz } from "../../support/archives.ts";
+import { expectPauses } from "../../support/slices.ts";
 
 /** Reads all entries; the contents of files as text. */
 async function read(bytes: Uint8Array, limits?: TarLimits) {
@@ -46,6 +47,40 @@ describe("a compressed tar archive", () => {
       if (paths.length === 40) break;
     }
     expect(paths.at(-1)).toBe("f39");
+  });
+
+  // The library parses an extended header at once.
+  it("refuses an extended header that is large, and gives way while it reads others", async () => {
+    const pax = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, at) => [`k${at}`, ""]));
+    const entriesOf = (count: number): MadeEntry[] =>
+      Array.from({ length: 20 }, (_, at) => ({ path: `f${at}`, tar: { pax: pax(count) } }));
+    const files = await expectPauses(5, async () => read(await makeTarGz(entriesOf(5000))));
+    expect(files).toHaveLength(20);
+    await expect(read(await makeTarGz(entriesOf(9000)))).rejects.toMatchObject({
+      kind: "too_large",
+      message: expect.stringContaining("extended header"),
+    });
+  });
+
+  // SECURITY: readers that know extended headers would find other entries than those that do not.
+  it("refuses an entry with two sizes", async () => {
+    const sizedTo = async (size: string, typeflag: "x" | "g") => {
+      const content = `${`00 size=${size}\n`.length} size=${size}\n`;
+      const bytes = await makeTar([
+        {
+          path: "pax",
+          content,
+          tar: { type: typeflag === "x" ? "pax-header" : "pax-global-header" },
+        },
+        { path: "a", content: "text" },
+      ]);
+      return read(new Uint8Array(gzipSync(bytes)));
+    };
+    expect(await sizedTo("4", "x")).toMatchObject([{ path: "a", sizeBytes: 4 }]);
+    await expect(sizedTo("0", "x")).rejects.toMatchObject({ kind: "malformed" });
+    await expect(sizedTo("512", "x")).rejects.toMatchObject({ kind: "malformed" });
+    await expect(sizedTo("4", "g")).rejects.toMatchObject({ kind: "malformed" });
   });
 
   it("has links only where the format has them", async () => {

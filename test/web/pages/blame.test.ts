@@ -5,6 +5,7 @@ import { History } from "../../support/commits.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
 import { make } from "../../support/make.ts";
 import { storePush, storeRefs } from "../../support/push.ts";
+import { expectPauses } from "../../support/slices.ts";
 
 const PEOPLE = { headers: { Accept: "text/html" } };
 
@@ -61,6 +62,23 @@ describe("the blame of a file", () => {
     expect(changed).toContain(`<a href="${before}" title="Blame before this change">`);
     expect(oldest).not.toContain("/blame/");
     expect(blocksOf(await read(before))).toHaveLength(1);
+  });
+
+  // A large file may have as many blocks as lines, each of which takes a while to render.
+  it("has 1,000 blocks on a page, and lets other requests run", async () => {
+    const history = new History();
+    const alternating = (text: string): string => `kept\n${text}\n`.repeat(1300);
+    const first = history.commit({ files: { many: alternating("old") } });
+    const second = history.commit({ files: { many: alternating("new") }, parents: [first] });
+    const repo = await make.repo(await make.user());
+    await storePush(repo, "refs/heads/main", second, history.build());
+    const path = `/${repo.owner}/${repo.name}/blame/branch/main/many`;
+    const page = await expectPauses(15, () => read(path));
+    expect(blocksOf(page)).toHaveLength(1000);
+    expect(page).toContain('<a class="button" rel="next" href="?page=2">');
+    expect(blocksOf(await read(`${path}?page=3`)).map(([line]) => line)).toEqual(
+      Array.from({ length: 600 }, (_, at) => 2001 + at),
+    );
   });
 
   it("leads to the file and back", async () => {

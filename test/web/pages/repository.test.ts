@@ -11,6 +11,7 @@ import { makeFiles, type TestFile } from "../../support/files.ts";
 import { make } from "../../support/make.ts";
 import { storePush, storeRefs } from "../../support/push.ts";
 import { makeRelease } from "../../support/releases.ts";
+import { expectPauses } from "../../support/slices.ts";
 
 const PEOPLE = { headers: { Accept: "text/html" } };
 
@@ -91,6 +92,30 @@ describe("the page of a path", () => {
     );
     expect(page).toContain('<span class="hljs-keyword">const</span>');
     expect(page).toContain("3 lines, 28 B");
+  });
+
+  it("shows the lines of a document that is too long to be rendered", async () => {
+    const { path } = await makeWith({ "README.md": "# A <title>\n\n".repeat(50_000) });
+    for (const rest of ["", "/src/branch/main/README.md"]) {
+      const page = await expectPauses(5, () => read(path + rest));
+      expect(page).toContain('<a href="#L99999">99999</a># A &lt;title&gt;');
+      expect(page).not.toContain("</h1>\n<h1");
+    }
+  });
+
+  it("has 1,000 entries of a directory on a page, and lets other requests run", async () => {
+    const names = Array.from({ length: 1100 }, (_, at) => `f${1000 + at}`);
+    const { path } = await makeWith({
+      ...Object.fromEntries(names.map((name) => [`wide/${name}`, name])),
+      "wide/README.md": "# About",
+    });
+    const directory = `${path}/src/branch/main/wide`;
+    const listed = (page: string) => page.match(/(?<=wide\/)f\d{4}(?=")/g) ?? [];
+    const first = await expectPauses(15, () => read(directory));
+    expect(listed(first)).toEqual(names.slice(0, 999));
+    expect(first).toContain('<a class="button" rel="next" href="?page=2">');
+    expect(first).toContain(">About</h1>");
+    expect(listed(await read(`${directory}?page=2`))).toEqual(names.slice(999));
   });
 
   it("shows a document as it is meant, and as its text", async () => {

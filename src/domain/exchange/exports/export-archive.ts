@@ -2,6 +2,7 @@ import type { z } from "zod";
 
 import type { ArchiveSource } from "../../../lib/archive-source.ts";
 import { Failure, invalid } from "../../../lib/failure.ts";
+import { parseJson } from "../../../lib/json.ts";
 import { openZip, type ZipFile } from "../../../lib/zip.ts";
 import { UNPACKED_BYTES_FREE } from "../../../lib/unpacked-size.ts";
 import { ExportManifest, MANIFEST } from "./export-files.ts";
@@ -105,7 +106,7 @@ async function readJson<T>(file: ZipFile, bytesMax: number, schema: z.ZodType<T>
   const bytes = await refused(file.read(bytesMax));
   let value: unknown;
   try {
-    value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+    value = await parseJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
     throw notAnExport(`${file.path} is no JSON`);
   }

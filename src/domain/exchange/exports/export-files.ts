@@ -1,3 +1,4 @@
+import { boundedList } from "../../../lib/bounded.ts";
 import { z } from "zod";
 
 /** The media type, and the names of the files, of an export. */
@@ -25,7 +26,7 @@ export const ExportManifest = z.object({
     name: z.string().max(100),
     description: z.string().max(2048),
     website: z.string().max(1024),
-    topics: z.array(z.string().max(100)).max(100),
+    topics: boundedList(z.string().max(100), 100),
     defaultBranch: z.string().max(255),
     isPrivate: z.boolean(),
     isArchived: z.boolean(),

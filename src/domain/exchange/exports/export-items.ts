@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { boundedList } from "../../../lib/bounded.ts";
 import { MERGE_STYLES } from "../../../db/schema/index.ts";
 import type { ForeignItems, ForeignKind } from "../../../forges/forge.ts";
 import { shortText } from "../../../forges/fields.ts";
@@ -24,7 +25,7 @@ const timeOrNull = time.nullable();
 const count = z.int().min(0);
 const number = z.int().min(1).max(NUMBER_MAX);
 const oid = z.string().regex(/^(?:[0-9a-f]{40})?$/);
-const list = <T extends z.ZodType>(item: T) => z.array(item).max(LIST_MAX);
+const list = <T>(item: z.ZodType<T>) => boundedList(item, LIST_MAX);
 
 const user = z.object({ id: count, name: shortText });
 const reactions = list(z.object({ user, content: shortText }));
@@ -166,7 +167,7 @@ const ITEMS: { readonly [K in ForeignKind]: z.ZodType<ForeignItems[K]> } = {
 
 /** The items of one file of an export, of which no two have the same number. */
 export const exportItems = <K extends ForeignKind>(kind: K): z.ZodType<ForeignItems[K][]> => {
-  const items: z.ZodType<ForeignItems[K][]> = z.array(ITEMS[kind]).max(ITEMS_MAX);
+  const items: z.ZodType<ForeignItems[K][]> = boundedList(ITEMS[kind], ITEMS_MAX);
   if (kind !== "issues" && kind !== "pulls") return items;
   const numbersOf = (found: readonly object[]) =>
     found.map((item) => ("number" in item ? item.number : undefined));

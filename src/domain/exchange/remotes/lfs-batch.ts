@@ -1,6 +1,8 @@
 import { z } from "zod";
 
 import type { Ctx } from "../../../context.ts";
+import { boundedList, boundedRecord } from "../../../lib/bounded.ts";
+import { parseJson } from "../../../lib/json.ts";
 import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
 import { retryTimeOf } from "../../../forges/rate-limit.ts";
 import type { LfsPointer } from "../../code/contents/lfs-pointer.ts";
@@ -10,19 +12,20 @@ const LIMITS = { timeoutMs: 30_000, bodyBytesMax: 5_000_000, redirectsMax: 5 };
 
 const Action = z.object({
   href: z.string(),
-  header: z.record(z.string(), z.string()).nullish(),
+  header: boundedRecord(z.string(), 100).nullish(),
 });
 /** A request that moves a large file. */
 export type LfsAction = z.infer<typeof Action>;
 
 /** The read fields of an answer. @see git-lfs, docs/api/batch.md. */
 const BatchAnswer = z.object({
-  objects: z.array(
+  objects: boundedList(
     z.object({
       oid: z.string(),
       actions: z.object({ download: Action.nullish(), upload: Action.nullish() }).nullish(),
       error: z.object({ code: z.number().nullish(), message: z.string().nullish() }).nullish(),
     }),
+    1000,
   ),
 });
 export type LfsAnswer = z.infer<typeof BatchAnswer>["objects"][number];
@@ -82,7 +85,7 @@ export async function requestLfsBatch(
   if (status >= 500 && status !== 501) throw new RemoteFailure("server", message);
   if (status !== 200) return status;
   try {
-    return BatchAnswer.parse(JSON.parse(new TextDecoder().decode(body))).objects;
+    return BatchAnswer.parse(await parseJson(new TextDecoder().decode(body))).objects;
   } catch {
     throw new RemoteFailure("protocol", "the answer about large files is not what Git LFS says");
   }

@@ -56,10 +56,12 @@ export async function deleteAttachment(
   { attachment, ...subject }: AttachmentOfSubject,
 ): Promise<void> {
   requireAttaching(ctx, subject);
-  await ctx.db.batch([
-    ctx.db.delete(attachments).where(isOwn(subject, attachment)),
+  const [deleted] = await ctx.db.batch([
+    ctx.db.delete(attachments).where(isOwn(subject, attachment)).returning({ id: attachments.id }),
     recordAttaching(ctx, subject),
   ]);
+  // Another request has deleted it meanwhile.
+  if (deleted.length === 0) throw notFound();
 }
 
 const isOwn = (subject: AttachmentSubject, { id }: Attachment) =>

@@ -6,7 +6,7 @@ import { batch } from "../../../db/batch.ts";
 import { allOf } from "../../../db/db.ts";
 import { issues, milestones, timelineEntries, type Milestone } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
-import { conflict } from "../../../lib/failure.ts";
+import { conflict, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isMilestoneWithId } from "./find-milestone.ts";
 
@@ -17,12 +17,13 @@ const STEPS_MAX = 200;
 
 /**
  * Deletes a milestone. Its issues and pull requests lose it without an entry in their timelines, as
- * in Gitea; earlier entries stay and name it no more. Idempotent.
+ * in Gitea; earlier entries stay and name it no more.
  *
  * One step deletes it if few issues have it. Otherwise each step takes it from some of them, so
  * that a request that dies leaves the milestone with the rest, and a repeated one continues.
  *
- * @throws Failure `conflict` if issues are left after `STEPS_MAX` steps.
+ * @throws Failure `conflict` if issues are left after `STEPS_MAX` steps; `not_found` if another
+ *   request has deleted it meanwhile.
  */
 export async function deleteMilestone(
   ctx: Ctx,
@@ -44,7 +45,8 @@ export async function deleteMilestone(
   const finish = {
     deleted: db
       .delete(milestones)
-      .where(allOf(isThis, isFew(issues.milestoneId), isFew(newOfEntry), isFew(oldOfEntry))),
+      .where(allOf(isThis, isFew(issues.milestoneId), isFew(newOfEntry), isFew(oldOfEntry)))
+      .returning({ id: milestones.id }),
     event: recordIfChanged(ctx, {
       type: "milestone.deleted",
       repoId: row.id,
@@ -53,10 +55,10 @@ export async function deleteMilestone(
     }),
     left: db.select({ id: milestones.id }).from(milestones).where(isThis),
   };
-  let { left } = await batch(db, finish);
+  let { deleted, left } = await batch(db, finish);
   for (let step = 0; left.length > 0; step++) {
     if (step === STEPS_MAX) throw conflict("the milestone has too many issues: repeat the request");
-    ({ left } = await batch(db, {
+    ({ deleted, left } = await batch(db, {
       issues: db.update(issues).set({ milestoneId: null }).where(isAmong(issues.milestoneId)),
       entries: db.update(timelineEntries).set({ milestoneId: null }).where(isAmong(newOfEntry)),
       formerEntries: db
@@ -66,4 +68,5 @@ export async function deleteMilestone(
       ...finish,
     }));
   }
+  if (deleted.length === 0) throw notFound();
 }

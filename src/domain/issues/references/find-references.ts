@@ -38,6 +38,8 @@ const SPACE = "[\\t\\n\\f\\r ]";
 const KEYWORD = new RegExp(`(?:^|${SPACE}|[([])(?:(${CLOSING})|(?:${REOPENING})):? $`, "i");
 /** More than the length of a keyword with all around it. */
 const KEYWORD_WINDOW = 20;
+/** More than the length of the text of a link. */
+const LINK_TEXT_WINDOW = 1000;
 /** The text behind a reference with a keyword; only `#1` itself may stand in quotation marks. */
 const END_OF_REPO = new RegExp(`^(?:$|${SPACE}|[)\\]]|[:;,.?!](?:$|${SPACE}))`);
 const END_OF_NUMBER = new RegExp(`^['"]|${END_OF_REPO.source}`);
@@ -60,7 +62,8 @@ const MENTION = new RegExp(`^@(${NAME}?)(?:/(${NAME}?))?(?=[.]*(?:$|[^\\w./-]))`
  * this service, `@user`, `@org/team`; with keywords like `closes`, and with times like `@1h30m`,
  * which belong to the reference before them, or to the first one.
  *
- * As in Gitea, a URL in Markdown has no keyword, and no text of a link refers to anything.
+ * As in Gitea, no text of a link in Markdown refers to anything, and the keyword of a link is in
+ * front of its text.
  *
  * Cost: linear in the length of the text.
  *
@@ -84,13 +87,18 @@ export function findReferences(
     const word = whole.replace(OPENING, "");
     const start = index + whole.length - word.length;
     const short = readIssue(word);
-    const found = short ?? readUrl(whole, rootUrls);
-    if (found) {
+    const url = short ? undefined : readUrl(whole, rootUrls);
+    const found = short ?? url;
+    if (found && issues.size < REFERENCES_MAX) {
       const { repo, number } = found;
-      const hasKeyword = short !== undefined || (!isMarkdown && word.startsWith("http"));
-      const action = hasKeyword ? readAction(searched, start, found) : "none";
+      const isAlone = short !== undefined || (!isMarkdown && word.startsWith("http"));
+      const action = isAlone
+        ? readAction(searched, start, found)
+        : url && isMarkdown && LINK_END.test(url.rest)
+          ? readActionOfLink(text, url.text)
+          : "none";
       const key = [repo?.owner, repo?.name, number, action].join("/");
-      const isNew = !issues.has(key) && issues.size < REFERENCES_MAX;
+      const isNew = !issues.has(key);
       if (isNew) issues.set(key, { repo, number, action, seconds: timeLog });
       if (isNew) timeLog = 0;
       lastKey = issues.has(key) ? key : lastKey;
@@ -136,11 +144,27 @@ interface Found extends Pick<ReferredIssue, "repo" | "number"> {
 
 /** Reads the keyword of a reference that starts at `start`. */
 function readAction(text: string, start: number, { repo, length }: Found): ReferredIssue["action"] {
-  const [match, closing] =
-    KEYWORD.exec(text.slice(Math.max(0, start - KEYWORD_WINDOW), start)) ?? [];
-  if (match === undefined) return "none";
   const end = repo ? END_OF_REPO : END_OF_NUMBER;
-  if (!end.test(text.slice(start + length, start + length + 2))) return "none";
+  const isWhole = end.test(text.slice(start + length, start + length + 2));
+  return isWhole ? readKeyword(text, start) : "none";
+}
+
+/**
+ * Reads the keyword of a URL in Markdown, where it is there first.
+ *
+ * @see Gitea's modules/references/references.go, findAllIssueReferencesBytes.
+ */
+function readActionOfLink(text: string, url: string): ReferredIssue["action"] {
+  const at = text.indexOf(url);
+  const before = text.slice(Math.max(0, at - LINK_TEXT_WINDOW), at);
+  const bracket = before.endsWith("(") ? before.lastIndexOf("[") : -1;
+  return readKeyword(text, bracket < 0 ? at : at - before.length + bracket);
+}
+
+/** Reads the keyword in front of `end`. */
+function readKeyword(text: string, end: number): ReferredIssue["action"] {
+  const [match, closing] = KEYWORD.exec(text.slice(Math.max(0, end - KEYWORD_WINDOW), end)) ?? [];
+  if (match === undefined) return "none";
   return closing === undefined ? "reopens" : "closes";
 }
 
@@ -151,15 +175,22 @@ function readIssue(word: string): Found | undefined {
 }
 
 const URL_PATH = new RegExp(`^/(${NAME})/(${NAME})/(?:issues|pulls)/(\\d{1,10})(?!\\d)(?![/\\w])`);
+/** The rest of a word behind the number in a URL of Markdown that may have a keyword. */
+const LINK_END = /^(?:$|[#?)]|[.,:;!?)\]'"*_~>|}`]+$)/;
 /** Characters in front of a URL in its word. */
 const URL_OPENING = /^$|[([{'"*_~<|=]$/;
 
-function readUrl(word: string, rootUrls: readonly string[]): Found | undefined {
+function readUrl(
+  word: string,
+  rootUrls: readonly string[],
+): (Found & { readonly text: string; readonly rest: string }) | undefined {
   for (const rootUrl of rootUrls) {
     const at = rootUrl === "" ? -1 : word.indexOf(`${rootUrl}/`);
     if (at === -1 || !URL_OPENING.test(word.slice(0, at).slice(-1))) continue;
-    const match = URL_PATH.exec(word.slice(at + rootUrl.length));
-    if (match) return toFound(match, rootUrl.length + match[0].length);
+    const path = word.slice(at + rootUrl.length);
+    const match = URL_PATH.exec(path);
+    const found = match && toFound(match, rootUrl.length + match[0].length);
+    if (found) return { ...found, text: rootUrl + match[0], rest: path.slice(match[0].length) };
   }
   return undefined;
 }

@@ -84,10 +84,11 @@ export async function removeEmails(ctx: Ctx, user: User, emails: readonly string
     if (address.isPrimary) throw invalid("the primary e-mail address can't be removed");
     return address.id;
   });
-  await ctx.db.batch([
+  const [deleted] = await ctx.db.batch([
     ctx.db
       .delete(emailAddresses)
-      .where(and(inArray(emailAddresses.id, removed), eq(emailAddresses.isPrimary, false))),
+      .where(and(inArray(emailAddresses.id, removed), eq(emailAddresses.isPrimary, false)))
+      .returning({ id: emailAddresses.id }),
     recordIfChanged(ctx, { type: "email.removed", ownerId: user.id }),
     recordAuditIfChanged(ctx, {
       kind: "email.removed",
@@ -95,4 +96,6 @@ export async function removeEmails(ctx: Ctx, user: User, emails: readonly string
       target: emails.join(", "),
     }),
   ]);
+  // Another request has removed them meanwhile.
+  if (deleted.length === 0 && removed.length > 0) throw notFound();
 }

@@ -326,9 +326,14 @@ export async function removeGpgKey(ctx: Ctx, user: User, id: number): Promise<vo
   if (!key) throw notFound();
   if (key.userId !== user.id) throw forbidden("You do not have access to this key");
   const isOfKey = or(eq(gpgKeys.keyId, key.keyId), eq(gpgKeys.primaryKeyId, key.keyId));
-  await ctx.db.batch([
-    ctx.db.delete(gpgKeys).where(and(eq(gpgKeys.userId, user.id), isOfKey)),
+  const [removed] = await ctx.db.batch([
+    ctx.db
+      .delete(gpgKeys)
+      .where(and(eq(gpgKeys.userId, user.id), isOfKey))
+      .returning({ id: gpgKeys.id }),
     recordIfChanged(ctx, { type: "gpg_key.removed", ownerId: user.id, keyId: key.keyId }),
     recordAuditIfChanged(ctx, { kind: "gpg_key.removed", ownerId: user.id, target: key.keyId }),
   ]);
+  // Another request has removed it meanwhile.
+  if (removed.length === 0) throw notFound();
 }

@@ -148,8 +148,8 @@ export async function removeDeployKey(ctx: Ctx, repo: Repository, id: number): P
 
 async function remove(ctx: Ctx, key: PublicKey, ownerId: number): Promise<void> {
   const { fingerprint, repoId, title } = key;
-  await ctx.db.batch([
-    ctx.db.delete(publicKeys).where(eq(publicKeys.id, key.id)),
+  const [removed] = await ctx.db.batch([
+    ctx.db.delete(publicKeys).where(eq(publicKeys.id, key.id)).returning({ id: publicKeys.id }),
     recordIfChanged(ctx, {
       type: "public_key.removed",
       ownerId,
@@ -164,4 +164,6 @@ async function remove(ctx: Ctx, key: PublicKey, ownerId: number): Promise<void> 
       details: { title },
     }),
   ]);
+  // Another request has removed it meanwhile.
+  if (removed.length === 0) throw notFound();
 }

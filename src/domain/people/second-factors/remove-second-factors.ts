@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq, or } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import {
@@ -8,9 +8,9 @@ import {
   webauthnCredentials,
   type User,
 } from "../../../db/schema/index.ts";
-import { record } from "../../../events/record.ts";
+import { recordIfChanged } from "../../../events/record.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { recordAudit } from "../audit/record-audit.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { queueSignInChange } from "../mail/account-mails.ts";
 import { endSessionStatements } from "../sessions/end-sessions.ts";
 
@@ -24,17 +24,21 @@ export async function removeSecondFactors(ctx: Ctx, user: User): Promise<void> {
   const { db, now } = ctx;
   if (!user.hasTotp && !user.hasWebauthn) throw notFound("the user has no second factor");
   const mail = await queueSignInChange(ctx, user, "Your second factors were removed");
-  await db.batch([
-    db.delete(totpSecrets).where(eq(totpSecrets.userId, user.id)),
-    db.delete(webauthnCredentials).where(eq(webauthnCredentials.userId, user.id)),
-    db.delete(recoveryCodes).where(eq(recoveryCodes.userId, user.id)),
+  const isProtected = or(users.hasTotp, users.hasWebauthn);
+  const [removed] = await db.batch([
     db
       .update(users)
       .set({ hasTotp: false, hasWebauthn: false, updatedAt: now })
-      .where(eq(users.id, user.id)),
-    record(ctx, { type: "user.edited", ownerId: user.id, changed: ["second_factors"] }),
-    recordAudit(ctx, { kind: "two_factor.disabled", ownerId: user.id }),
+      .where(and(eq(users.id, user.id), isProtected))
+      .returning({ id: users.id }),
+    recordIfChanged(ctx, { type: "user.edited", ownerId: user.id, changed: ["second_factors"] }),
+    recordAuditIfChanged(ctx, { kind: "two_factor.disabled", ownerId: user.id }),
+    db.delete(totpSecrets).where(eq(totpSecrets.userId, user.id)),
+    db.delete(webauthnCredentials).where(eq(webauthnCredentials.userId, user.id)),
+    db.delete(recoveryCodes).where(eq(recoveryCodes.userId, user.id)),
     ...endSessionStatements(db, user.id),
     ...mail,
   ]);
+  // Another request has removed them meanwhile.
+  if (removed.length === 0) throw notFound("the user has no second factor");
 }

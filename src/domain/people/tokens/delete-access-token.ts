@@ -44,9 +44,12 @@ export async function deleteAccessToken(ctx: Ctx, user: User, idOrName: string):
     .orderBy(accessTokens.id);
   const [token] = ended;
   if (!token) throw notFound();
-  await ctx.db.batch([
+  const [deleted] = await ctx.db.batch([
     // The others follow by their reference.
-    ctx.db.delete(accessTokens).where(eq(accessTokens.id, token.id)),
+    ctx.db
+      .delete(accessTokens)
+      .where(eq(accessTokens.id, token.id))
+      .returning({ id: accessTokens.id }),
     recordAllIfChanged(
       ctx,
       ended.map(({ ownerId, name }) => ({ type: "access_token.deleted", ownerId, name })),
@@ -61,4 +64,6 @@ export async function deleteAccessToken(ctx: Ctx, user: User, idOrName: string):
       })),
     ),
   ]);
+  // Another request has deleted it meanwhile.
+  if (deleted.length === 0) throw notFound();
 }

@@ -86,8 +86,13 @@ export async function cancelMerge(ctx: Ctx, pull: PullContext, user: User): Prom
     eq(scheduledMerges.issueId, issueId),
     eq(scheduledMerges.doerId, scheduled.doerId),
   );
-  const deletion = ctx.db.delete(scheduledMerges).where(isSame);
-  await ctx.db.batch(unscheduleStatements(ctx, pull, deletion));
+  const deletion = ctx.db
+    .delete(scheduledMerges)
+    .where(isSame)
+    .returning({ id: scheduledMerges.issueId });
+  const [deleted] = await ctx.db.batch(unscheduleStatements(ctx, pull, deletion));
+  // Another request has canceled it meanwhile.
+  if (deleted.length === 0) throw notFound("no merge is scheduled");
 }
 
 function subjectOf(pull: PullContext) {

@@ -1,9 +1,10 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { reviews } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
-import { forbidden, invalid } from "../../../lib/failure.ts";
+import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
 import { keepAnswers } from "../../issues/comments/keep-answers.ts";
@@ -16,7 +17,8 @@ import { restoreOfficial } from "./review-states.ts";
  * answer.
  *
  * @throws Failure `forbidden` for others than its author and administrators of the site; `invalid`
- * for a request, which is taken back; `locked` in an archived repository.
+ * for a request, which is taken back; `locked` in an archived repository; `not_found` if another
+ * request has deleted it meanwhile.
  */
 export async function deleteReview(
   ctx: Ctx,
@@ -32,13 +34,18 @@ export async function deleteReview(
   }
   const { id, reviewerId, isOfficial } = row;
   const { isPull: _, ...subject } = eventSubject(pull);
-  await ctx.db.batch([
-    ...keepAnswers(ctx.db, { reviewId: id }),
-    ctx.db.delete(reviews).where(and(eq(reviews.id, id), eq(reviews.issueId, pull.row.id))),
+  const { deleted } = await batch(ctx.db, {
+    answers: keepAnswers(ctx.db, { reviewId: id }),
+    deleted: ctx.db
+      .delete(reviews)
+      .where(and(eq(reviews.id, id), eq(reviews.issueId, pull.row.id)))
+      .returning({ id: reviews.id }),
     // Nobody but its author knew of a pending one.
-    ...(row.state === "pending"
-      ? []
-      : [recordIfChanged(ctx, { type: "review.deleted", ...subject, reviewId: id })]),
-    ...(isOfficial ? [restoreOfficial(ctx.db, pull.row.id, sql`(${reviewerId})`)] : []),
-  ]);
+    event:
+      row.state === "pending"
+        ? undefined
+        : recordIfChanged(ctx, { type: "review.deleted", ...subject, reviewId: id }),
+    official: isOfficial ? restoreOfficial(ctx.db, pull.row.id, sql`(${reviewerId})`) : undefined,
+  });
+  if (deleted.length === 0) throw notFound();
 }

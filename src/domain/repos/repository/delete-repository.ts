@@ -18,15 +18,20 @@ import { removalStep, removeRemains } from "./remove-remains.ts";
  * name inherits nothing. Refs and packs are removed by a job. What may be too much for one
  * statement, which are issues and all that belongs to them, goes in steps: the first is part of the
  * batch, some follow the answer, and the schedule continues.
+ *
+ * @returns False if another request has deleted it meanwhile.
  */
-export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promise<void> {
+export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promise<boolean> {
   const { row, owner } = repo;
   const viewer = openReceiver(ctx);
   // SECURITY: the stored event contains the webhook payload, built with the owner's permission as
   // for every hook, rather than the row, which has columns that are never sent to anybody.
   const where: RepositoryContext = { row, owner, permission: OWNER_PERMISSION };
-  const { completed } = await batch(ctx.db, {
-    deleted: ctx.db.delete(repositories).where(eq(repositories.id, row.id)),
+  const { deleted, completed } = await batch(ctx.db, {
+    deleted: ctx.db
+      .delete(repositories)
+      .where(eq(repositories.id, row.id))
+      .returning({ id: repositories.id }),
     event: recordIfChanged(ctx, {
       type: "repository.deleted",
       repoId: row.id,
@@ -46,4 +51,5 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
   // another.
   ctx.defer(ctx.git.maintainLater(row));
   if (completed.length === 0) ctx.defer(removeRemains(ctx, row.id));
+  return deleted.length > 0;
 }

@@ -1,6 +1,7 @@
 import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { repositories, repositoryTopics, topics } from "../../../db/schema/index.ts";
@@ -39,18 +40,19 @@ export async function addTopic(ctx: Ctx, repo: RepositoryContext, name: string):
 export async function removeTopic(ctx: Ctx, repo: RepositoryContext, name: string): Promise<void> {
   const [topic] = readTopicNames([name]);
   if (topic === undefined || !repo.row.topics.includes(topic)) throw notFound();
-  await change(ctx, repo, [], sql`in ${idsOf([topic])}`);
+  if (!(await change(ctx, repo, [], sql`in ${idsOf([topic])}`))) throw notFound();
 }
 
 /**
  * @param isRemoved The condition on the id of a topic that the repository has and that is removed.
+ * @returns Whether the repository had other topics before.
  */
 async function change(
   ctx: Ctx,
   { row, owner }: RepositoryContext,
   added: readonly string[],
   isRemoved: SQL,
-): Promise<void> {
+): Promise<boolean> {
   const { db, now } = ctx;
   const isOfRepository = eq(repositoryTopics.repoId, row.id);
   const names = JSON.stringify(added);
@@ -72,14 +74,14 @@ async function change(
     )
   )`;
   try {
-    await db.batch([
-      insertSelect(
+    const { changed } = await batch(db, {
+      topics: insertSelect(
         db,
         topics,
         { name: sql`value`, createdAt: now, updatedAt: now },
         sql`from json_each(${names}) where true`,
       ).onConflictDoUpdate({ target: topics.name, set: { updatedAt: now } }),
-      insertSelect(
+      added: insertSelect(
         db,
         repositoryTopics,
         {
@@ -92,19 +94,21 @@ async function change(
           join ${topics} t on t.name in (select value from json_each(${names}))
           where r.id = ${row.id}`,
       ).onConflictDoNothing(),
-      db
+      removed: db
         .delete(repositoryTopics)
         .where(and(isOfRepository, sql`${repositoryTopics.topicId} ${isRemoved}`)),
-      db
+      changed: db
         .update(repositories)
         .set({ topics: current })
-        .where(and(eq(repositories.id, row.id), sql`${repositories.topics} <> ${current}`)),
-      recordIfChanged(ctx, {
+        .where(and(eq(repositories.id, row.id), sql`${repositories.topics} <> ${current}`))
+        .returning({ id: repositories.id }),
+      event: recordIfChanged(ctx, {
         type: "repository.topics_changed",
         repoId: row.id,
         ownerId: owner.id,
       }),
-    ]);
+    });
+    return changed.length > 0;
   } catch (error) {
     if (isViolation(error, "NOT NULL", "repository_topics.topic_id")) throw tooMany(added);
     throw error;

@@ -18,6 +18,8 @@ import type { WebEnv } from "../../env.ts";
 import { commitPath, sourcePath, toCommit } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
+import { Pager, readListPage } from "../pager.tsx";
+import { ITEMS_PER_PAGE, renderInTurns } from "../render-in-turns.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { subjectOf } from "./commit-line.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
@@ -42,6 +44,17 @@ blame.get(`/:owner/:repo/blame/:kind{${REF_KINDS.join("|")}}/:path{.+}`, async (
   const path = names.join("/");
   const name = names.at(-1) ?? "";
   const html = view.text === undefined ? [] : await highlightText(ctx, name, view.text);
+  // A large file may have as many blocks as lines.
+  const list = readListPage(c, ITEMS_PER_PAGE);
+  const shown = view.lines.slice(list.offset, list.offset + list.size);
+  const blocks = await renderInTurns(shown, (lines) => (
+    <li>
+      <Origin page={page} lines={lines} />
+      <pre class="code">
+        {raw(toLines(html.slice(lines.line, lines.line + lines.count), lines.line + 1))}
+      </pre>
+    </li>
+  ));
   return renderRepository(
     c,
     page,
@@ -63,8 +76,9 @@ blame.get(`/:owner/:repo/blame/:kind{${REF_KINDS.join("|")}}/:path{.+}`, async (
       ) : undefined}
       <div class="box">
         <FileHead page={page} revision={revision} path={path} view={view} />
-        <Blamed page={page} view={view} name={name} html={html} />
+        <Blamed view={view} name={name} blocks={blocks} />
       </div>
+      <Pager url={c.req.url} page={list} total={view.lines.length} />
     </>,
   );
 });
@@ -92,30 +106,20 @@ function FileHead({ page: { repo }, revision, path, view }: FileHeadProps) {
 }
 
 interface BlamedProps {
-  page: EnteredRepository;
   view: BlameView;
   name: string;
-  /** The lines of the text as HTML. */
-  html: readonly string[];
+  /** HTML. */
+  blocks: string;
 }
 
-function Blamed({ page, view, name, html }: BlamedProps) {
+function Blamed({ view, name, blocks }: BlamedProps) {
   if (view.text === undefined) {
     return <p class="inside">This file is no text, or it is too large: its lines are not shown.</p>;
   }
   if (view.text === "") return <p class="inside">This file is empty.</p>;
   return (
     <div class="scroll" tabindex={0} role="region" aria-label={`Lines of ${name}`}>
-      <ol class="blame">
-        {view.lines.map((lines) => (
-          <li>
-            <Origin page={page} lines={lines} />
-            <pre class="code">
-              {raw(toLines(html.slice(lines.line, lines.line + lines.count), lines.line + 1))}
-            </pre>
-          </li>
-        ))}
-      </ol>
+      <ol class="blame">{raw(blocks)}</ol>
     </div>
   );
 }

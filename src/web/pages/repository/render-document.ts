@@ -8,7 +8,7 @@ import type { NamedRevision } from "../addresses.ts";
 /**
  * Renders a document of a repository, whose links lead to the files of its revision.
  *
- * @returns Undefined for a file that is no document.
+ * @returns Undefined for a file that is no document, and for one that is too long to be rendered.
  */
 export async function renderDocument(
   ctx: Ctx,
@@ -19,7 +19,8 @@ export async function renderDocument(
   const { findRenderer } = await import("../../../render/renderers.ts");
   if (text === undefined || !findRenderer(path)) return undefined;
   // Loaded on first use: most pages render nothing.
-  const { renderMarkup } = await import("../../../render/markup.ts");
+  const { MARKUP_CHARS_MAX, renderMarkup } = await import("../../../render/markup.ts");
+  if (text.length > MARKUP_CHARS_MAX) return undefined;
   const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
   const html = htmlUrlOf(repo, ctx);
   const ref = `${revision.kind}/${encodePath(revision.name)}`;

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Context } from "hono";
 import { raw } from "hono/html";
+import type { PropsWithChildren } from "hono/jsx";
 
 import { findContentRevision, splitPath } from "../../../domain/code/contents/find-entry.ts";
 import {
@@ -20,6 +21,8 @@ import { commitPath, repositoryPath, sourcePath, toCommit } from "../addresses.t
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
+import { Pager, readListPage } from "../pager.tsx";
+import { ITEMS_PER_PAGE, renderInTurns } from "../render-in-turns.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { EmptyRepository } from "./empty-repository.tsx";
@@ -85,6 +88,11 @@ async function showSource(
   const isRoot = path === "";
   const isSource = c.req.query("display") === "source";
   const rendered = await renderText(page, found, isSource);
+  const list = readListPage(c, ITEMS_PER_PAGE);
+  const shown = found.items.slice(list.offset, list.offset + list.size);
+  const entries = await renderInTurns(shown, (item) => (
+    <Entry page={page} found={found} item={item} now={ctx.now} />
+  ));
   const commits = { path: sourcePath(repo, "commits", revision), count: commitCount };
   const isHome = kind === undefined;
   const { languages } = isHome
@@ -125,7 +133,9 @@ async function showSource(
       {found.file ? (
         <File page={page} found={found} file={found.file} rendered={rendered} isSource={isSource} />
       ) : (
-        <Directory page={page} found={found} rendered={rendered} />
+        <Directory page={page} found={found} entries={entries} rendered={rendered}>
+          <Pager url={c.req.url} page={list} total={found.items.length} />
+        </Directory>
       )}
     </>,
   );
@@ -170,12 +180,20 @@ async function renderText(
 interface DirectoryProps {
   page: EnteredRepository;
   found: SourceView;
+  /** The rows of the entries on this page of the list, as HTML. */
+  entries: string;
   /** The directory's document. */
   rendered: Rendered | undefined;
 }
 
-function Directory({ page, found, rendered }: DirectoryProps) {
-  const { repo, ctx } = page;
+function Directory({
+  page,
+  found,
+  entries,
+  rendered,
+  children,
+}: PropsWithChildren<DirectoryProps>) {
+  const { repo } = page;
   const { path, items, revision, readme } = found;
   const history = { path: sourcePath(repo, "commits", revision, path), label: "History" };
   const above = path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : "";
@@ -206,9 +224,7 @@ function Directory({ page, found, rendered }: DirectoryProps) {
                 <td />
               </tr>
             )}
-            {items.map((item) => (
-              <Entry page={page} found={found} item={item} now={ctx.now} />
-            ))}
+            {raw(entries)}
           </tbody>
         </table>
         {items.some(({ lastCommit }) => lastCommit === undefined) ? (
@@ -217,6 +233,7 @@ function Directory({ page, found, rendered }: DirectoryProps) {
           </p>
         ) : undefined}
       </div>
+      {children}
       {readme && rendered ? (
         <article class="box" id="readme">
           <h2 class="box-head">

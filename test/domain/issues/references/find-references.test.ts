@@ -197,8 +197,14 @@ describe("keywords", () => {
     expect(differing(texts, markdown)).toEqual([]);
   });
 
-  it("do nothing in Markdown in front of a URL", () => {
-    for (const text of forms(before, far.slice(1))) expect(actionsOf(markdown(text))).toEqual([]);
+  // Gitea looks for the keyword in the text as it is written.
+  it("act in Markdown in front of a URL, whatever is behind it", () => {
+    const start = new RegExp(String.raw`(?:^|[\s([])(?:${keyword}):? https`, "i");
+    const isLink = (text: string): boolean => !/[`*_<{"'-]|^\t|\.x|\(|\[/.test(text);
+    const texts = forms(before, far.slice(1)).filter(isLink);
+    const acting = texts.filter((text) => start.test(text));
+    expect(acting.length).toBeGreaterThan(30);
+    expect(texts.filter((text) => actionsOf(markdown(text)).length > 0)).toEqual(acting);
   });
 
   it.each<[string, string[]]>([
@@ -220,7 +226,14 @@ describe("keywords", () => {
     ["`fixes` #1", []],
     ["fixes [#1](https://x.example)", []],
     ["[fixes #1 now](https://x.example)", []],
-    [`fixes [it](${ROOT}/o/r/issues/1)`, []],
+    [`fixes [it](${ROOT}/o/r/issues/1)`, ["closes"]],
+    [`reopens: [the [old] one](${ROOT}/o/r/issues/1)`, []],
+    [`[it](${ROOT}/o/r/issues/1) fixes [that](${ROOT}/o/r/pulls/2#x)`, ["closes"]],
+    [`fixes it (${ROOT}/o/r/issues/1)`, []],
+    [`see ${ROOT}/o/r/issues/1, fixes ${ROOT}/o/r/issues/1`, []],
+    [`fixes ${ROOT}/o/r/issues/1/`, []],
+    [`fixes ${ROOT}/o/r/issues/1- fixes ${ROOT}/o/r/issues/2&a fixes ${ROOT}/o/r/issues/3.x`, []],
+    [`(fixes ${ROOT}/o/r/issues/1#issuecomment-2).`, ["closes"]],
     [`fixes <${ROOT}/o/r/issues/1>`, []],
     ['<a title="it fixes #1 now">x</a>', []],
     ["<!-- fixes #1 -->", []],
@@ -242,7 +255,7 @@ describe("the references of an issue", () => {
       { title: `fixes ${url} and **fixes #1** @a`, body: `fixes ${url} and **fixes #1** @a @b` },
       [ROOT],
     );
-    expect(formatted(found)).toEqual(["closes o/r#2", "#1", "o/r#2", "closes #1"]);
+    expect(formatted(found)).toEqual(["closes o/r#2", "#1", "closes o/r#2", "closes #1"]);
     expect(found.users).toEqual(["a", "b"]);
   });
 });
