@@ -19,8 +19,8 @@ const OPEN_FILES_MAX = 200;
 /** Steps to compare words on a page: about 0.2 s of processor time. */
 const WORD_STEPS_MAX = 20_000_000;
 /**
- * Steps to highlight the lines of a page: usually some 25 ms of processor time for 100 KB of HTML,
- * 0.2 s at worst.
+ * Steps to highlight the lines of a page: some 20 ms of processor time for 100 KB of HTML. What is
+ * beyond them is shown without colors.
  */
 const HIGHLIGHT_STEPS_MAX = 20_000_000;
 
