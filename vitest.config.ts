@@ -99,8 +99,8 @@ export default defineConfig({
           include: ["test/clients/**/*.test.ts"],
           environment: "node",
           globalSetup: ["test/clients/support/start-service.ts"],
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
           // All files share one service.
           fileParallelism: false,
         },
