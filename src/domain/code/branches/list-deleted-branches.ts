@@ -1,9 +1,11 @@
 import type { Ctx } from "../../../context.ts";
+import { giveWay } from "../../../git/budget.ts";
 import type { Oid } from "../../../git/oid.ts";
-import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
+import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { markReachable } from "../../../git/walk/reachable.ts";
 import type { PayloadCommitEntry } from "../../../shapes/git/payload-commit.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { OpenRepository } from "../../../storage/open-repository.ts";
 import type { DeletedBranch } from "../../../storage/repository-records.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
@@ -55,14 +57,19 @@ export const findDeletedBranches = (
 ): Promise<DeletedBranch[]> =>
   ctx.git.repository(row).listDeletedBranches(ctx.now - ctx.config.gitCollection.graceMs);
 
+/** Steps to look for a commit and its root tree. */
+const STEPS_PER_COMMIT = 200;
+
 /**
  * Whether all commits behind one are stored, each with its root tree: a search for unreachable
  * objects with a shorter grace period may have removed some.
  *
+ * Cost: the commits that no known one reaches.
+ *
  * @param known The values of refs, whose commits are there.
  */
 export async function isHistoryStored(
-  graph: CommitGraph,
+  { graph, objects: { budget } }: OpenRepository,
   commitOid: Oid,
   known: readonly Oid[],
 ): Promise<boolean> {
@@ -75,6 +82,8 @@ export async function isHistoryStored(
     if (node === NO_NODE) return false;
     if (marks[node] === 1) continue;
     marks[node] = 1;
+    const turn = giveWay(budget, STEPS_PER_COMMIT);
+    if (turn) await turn;
     if ((await graph.loadRoot(node)) === undefined) return false;
     for (const parent of graph.parents(node)) stack.push(parent);
   }

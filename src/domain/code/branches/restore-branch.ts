@@ -31,7 +31,7 @@ export async function restoreBranch(
   const { oid } = deleted;
   const { refs, collections } = snapshot.state;
   const known = refs.map((each) => each.peeledOid ?? each.oid);
-  if (!(await isHistoryStored(snapshot.repository.graph, oid, known))) {
+  if (!(await isHistoryStored(snapshot.repository, oid, known))) {
     throw conflict(
       `The commits of ${name} have been removed. Push them again from a clone that has them.`,
     );

@@ -51,6 +51,8 @@ export async function searchCommits(
     for (const node of walkByTime(graph, tips, () => true)) {
       if (isFull()) return { oids, searchedCount, next: last };
       budget.consume(STEPS_PER_COMMIT);
+      const turn = budget.pause();
+      if (turn) await turn;
       const oid = graph.oid(node);
       if (!isBefore) {
         const content = await read(objects.readAt(graph.location(node)));
