@@ -7,10 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { inProject } from "../../../scripts/project.ts";
 import { startService } from "../../scripts/support/service.ts";
+import { administratorOf, PASSWORD } from "./administrator.ts";
 
 // A reader who follows every link finds no page that is missing, broken, or a dead end.
 
-const PASSWORD = "correct horse battery";
 const REPOSITORIES = 20;
 /** More addresses than these would be a trap: links that lead to ever new ones. */
 const ADDRESSES_MAX = 10_000;
@@ -32,20 +32,9 @@ afterAll(async () => {
   if (data) rmSync(data, { recursive: true, force: true });
 });
 
-async function callAsRoot(method: string, path: string, json: object): Promise<void> {
-  const answer = await fetch(`${service.url}/api/v1${path}`, {
-    method,
-    headers: {
-      Authorization: `Basic ${btoa(`root:${PASSWORD}`)}`,
-      "Content-Type": "application/json",
-    },
-    body: JSON.stringify(json),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-}
-
 /** Repositories of a user and of an organization that differ in what their pages show. */
 async function layRepositories(): Promise<void> {
+  const callAsRoot = administratorOf(service.url);
   await callAsRoot("POST", "/orgs", { username: "guild" });
   for (let at = 0; at < REPOSITORIES; at++) {
     const owner = at % 4 === 3 ? "guild" : "root";

@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 import { inProject } from "../../../scripts/project.ts";
 import { startService } from "../../scripts/support/service.ts";
+import { administratorOf, type Call, PASSWORD } from "./administrator.ts";
 import { browserPath, findBarriers, findOverflow, launch, openTab } from "./browser.ts";
 
-const PASSWORD = "correct horse battery";
 /** Pages for people who are signed in. */
 const SIGNED_IN = [
   "/",
@@ -66,6 +66,7 @@ if (browserPath === undefined) console.log("no Chromium: the stories of pages ar
 let data: string;
 let service: Awaited<ReturnType<typeof startService>>;
 let browser: Browser;
+let callAsRoot: Call;
 /** By a name: security keys do not belong to addresses. */
 let root: string;
 /** The pages of a commit that changes a line of a long file and adds 60 others. */
@@ -86,6 +87,7 @@ beforeAll(async () => {
     },
   );
   root = service.url.replace("127.0.0.1", "localhost");
+  callAsRoot = administratorOf(service.url);
   const description = "A repository with a page";
   await callAsRoot("POST", "/user/repos", { name: "shown", description, auto_init: true });
   await callAsRoot("POST", "/user/repos", { name: ".profile", auto_init: true });
@@ -141,20 +143,6 @@ async function signIn(page: Page, name: string, password = PASSWORD): Promise<vo
 async function signOut(page: Page): Promise<void> {
   await page.locator("summary", { has: page.locator(".avatar") }).click();
   await page.getByRole("button", { name: "Sign out" }).click();
-}
-
-/** Calls the API as the first administrator. */
-async function callAsRoot(method: string, path: string, json: object): Promise<unknown> {
-  const answer = await fetch(`${service.url}/api/v1${path}`, {
-    method,
-    headers: {
-      Authorization: `Basic ${btoa(`root:${PASSWORD}`)}`,
-      "Content-Type": "application/json",
-    },
-    body: JSON.stringify(json),
-  });
-  expect(answer.status).toBe(201);
-  return answer.json();
 }
 
 async function makeChange(): Promise<[change: string, comparison: string]> {
