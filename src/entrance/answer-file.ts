@@ -1,5 +1,5 @@
 import type { Ctx } from "../context.ts";
-import { detectContentType, mayRun } from "../domain/code/contents/content-type.ts";
+import { detectContentType, isPdf, mayRun } from "../domain/code/contents/content-type.ts";
 import type { FoundFile, NamedFile } from "../domain/code/contents/find-file.ts";
 import type { FileContent, openBlob } from "../domain/code/contents/open-content.ts";
 import { readSnapshot, type RepositorySnapshot } from "../domain/code/git/open-snapshot.ts";
@@ -112,7 +112,8 @@ function versionOf(
 
 /**
  * SECURITY: files are untrusted content in the service's own origin. The headers sandbox them,
- * block scripts and forbid content sniffing.
+ * block scripts and forbid content sniffing. A PDF is not sandboxed, where viewers of browsers do
+ * not start: no type that a file of its name is served with runs a script.
  */
 function headersOf({ entry, name }: FoundFile, version: Validators): Record<string, string> {
   return {
@@ -120,7 +121,7 @@ function headersOf({ entry, name }: FoundFile, version: Validators): Record<stri
     // By the name, since a 304 is answered without the content, and its headers replace those of
     // the cached response.
     "Content-Disposition": `${mayRun(name) ? "attachment" : "inline"}; ${formatFilename(name)}`,
-    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "Content-Security-Policy": `default-src 'none'; style-src 'unsafe-inline'${isPdf(name) ? "" : "; sandbox"}`,
     "Accept-Ranges": "bytes",
     "X-Content-Type-Options": "nosniff",
     "X-Gitea-Object-Type": isSymlinkMode(entry.mode) ? "symlink" : "file",

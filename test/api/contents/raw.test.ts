@@ -254,7 +254,7 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
     );
   });
 
-  it("detects images and text by content, and serves anything else as bytes", async () => {
+  it("detects what browsers show, and text, by content, and serves anything else as bytes", async () => {
     const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
     const files: Record<string, [Uint8Array, string]> = {
       "a.bin": [bytes("\x89PNG\r\n\x1a\n\0\0"), "image/png"],
@@ -266,7 +266,14 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
       "g.svg": [bytes("<html><script>x</script></html>"), "text/plain; charset=utf-8"],
       "h.png": [bytes("<html>"), "text/plain; charset=utf-8"],
       "i.js": [bytes("alert(1)"), "text/plain; charset=utf-8"],
-      "j.pdf": [bytes("%PDF-1.7\n\0"), "application/octet-stream"],
+      "j.pdf": [bytes("%PDF-1.7\n\0"), "application/pdf"],
+      k: [bytes("\0\0\0\x20ftypisom\0"), "video/mp4"],
+      l: [bytes("\x1aE\xdf\xa3\0"), "video/webm"],
+      m: [bytes("OggS\0\x02"), "application/ogg"],
+      n: [bytes("RIFF\0\0\0\0WAVEfmt "), "audio/wave"],
+      o: [bytes("ID3\x04\0"), "audio/mpeg"],
+      p: [bytes("ID3 is a format of tags\n"), "text/plain; charset=utf-8"],
+      "q.pdf": [bytes("<script>x</script>"), "text/plain; charset=utf-8"],
       empty: [bytes(""), "text/plain; charset=utf-8"],
     };
     const contents = Object.entries(files).map(([name, [content]]) => [name, content] as const);
@@ -275,7 +282,10 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
       const answer = await read(`${rawOf(repo)}/${name}`);
       expect([name, answer.headers.get("Content-Type")]).toEqual([name, type]);
       expect(answer.bytes).toEqual(content);
-      expect(answer.headers.get("Content-Security-Policy")).toContain("sandbox");
+      const policy = answer.headers.get("Content-Security-Policy");
+      expect(policy).toMatch(/^default-src 'none';/);
+      // The viewer of a browser does not start in a sandbox.
+      expect(policy?.includes("sandbox")).toBe(!name.endsWith(".pdf"));
       // A browser saves what it would run as a page of its own; as an image it ignores this header.
       const disposition = name.endsWith(".svg") ? "attachment" : "inline";
       expect(answer.headers.get("Content-Disposition")).toMatch(new RegExp(`^${disposition};`));

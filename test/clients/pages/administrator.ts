@@ -6,7 +6,7 @@ export type Call = (method: string, path: string, json: object) => Promise<unkno
 /** Calls the API of a service as its administrator. The call fails if it is refused. */
 export const administratorOf =
   (url: string): Call =>
-  async (method, path, json) => {
+  async (method: string, path: string, json: object): Promise<unknown> => {
     const answer = await fetch(`${url}/api/v1${path}`, {
       method,
       headers: {

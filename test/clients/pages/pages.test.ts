@@ -488,13 +488,17 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     expect(await marked()).toEqual(["L2", "L3"]);
     await page.reload();
     expect(await marked()).toEqual(["L2", "L3"]);
+    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const read = () => page.evaluate(() => navigator.clipboard.readText());
+    expect(await read()).toContain("a comment\n of two lines */\n");
 
     await page.goto(`${root}/root/shown`);
     await page.getByText("Clone", { exact: true }).click();
     await page.getByRole("button", { name: "Copy" }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const address = await page.locator("#clone-url").inputValue();
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(address);
+    expect(await read()).toBe(address);
     await page.keyboard.press("Escape");
     expect(await page.locator("details.menu[open]").count()).toBe(0);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Clone");

@@ -141,6 +141,7 @@ describe("the page of a path", () => {
   it.each([
     ["an image", "a.png", new Uint8Array([0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10, 0]), "<img"],
     ["a video", "a.mp4", new Uint8Array([0, 0, 0, 1]), "<video"],
+    ["a PDF", "a.pdf", new Uint8Array([0x25, 0x50, 0x44, 0x46, 0x2d, 0]), "Open a.pdf (6 B)"],
     ["bytes", "a.bin", new Uint8Array([0, 1, 2]), "Download a.bin (3 B)"],
     ["nothing", "a.txt", "", "This file is empty."],
     ["a program", "run.sh", { mode: MODE_EXECUTABLE, content: "#!/bin/sh\n" }, "Executable"],

@@ -19,6 +19,7 @@ import type { ContentItem } from "../../../shapes/contents/contents.ts";
 import type { WebEnv } from "../../env.ts";
 import { commitPath, repositoryPath, sourcePath, toCommit } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
+import { CopyButton } from "../copy-button.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import { Pager, readListPage } from "../pager.tsx";
@@ -106,6 +107,7 @@ async function showSource(
       tab: "code",
       title: isRoot ? titleOf(page) : pathTitleOf(page, found),
       hasUserText: true,
+      loadsParts: found.file?.text !== undefined,
       scripts: ["code.ts"],
     },
     <>
@@ -341,6 +343,9 @@ function File({ page, found, file, rendered, isSource }: FileProps) {
         {file.kind === "submodule"
           ? undefined
           : links.map(([label, href]) => <a href={href}>{label}</a>)}
+        {file.text === undefined || file.kind === "submodule" ? undefined : (
+          <CopyButton file={sourcePath(repo, file.isLfs ? "media" : "raw", revision, path)} />
+        )}
       </div>
       <Content page={page} found={found} file={file} rendered={rendered} />
     </div>
@@ -386,6 +391,13 @@ function Content({
     return (
       <p class="inside">
         <audio src={src} controls preload="metadata" />
+      </p>
+    );
+  }
+  if (type === "application/pdf") {
+    return (
+      <p class="inside">
+        <a href={src}>{`Open ${name} (${formatBytes(file.sizeBytes)})`}</a>
       </p>
     );
   }

@@ -1,14 +1,21 @@
-/** Buttons with `data-copy` copy its value, and say so. */
+/** Buttons with `data-copy` copy its value, those with `data-copy-file` a file, and say so. */
 export function copyOnClick(): void {
   document.addEventListener("click", ({ target }) => {
-    const button = (target as Element).closest<HTMLButtonElement>("button[data-copy]");
-    if (button) void copy(button, button.dataset["copy"] ?? "");
+    const button = (target as Element).closest("button");
+    const { copy, copyFile } = button?.dataset ?? {};
+    if (button && copy !== undefined) void show(button, writeClipboard(button, copy));
+    if (button && copyFile !== undefined) void show(button, copyFrom(button, copyFile));
   });
 }
 
-async function copy(button: HTMLButtonElement, text: string): Promise<void> {
-  const isCopied = await writeClipboard(button, text);
+async function show(button: HTMLButtonElement, copying: Promise<boolean>): Promise<void> {
+  const isCopied = await copying.catch(() => false);
   button.textContent = isCopied ? "Copied" : "Not possible";
+}
+
+async function copyFrom(button: HTMLElement, address: string): Promise<boolean> {
+  const response = await window.fetch(address);
+  return response.ok && (await writeClipboard(button, await response.text()));
 }
 
 async function writeClipboard(button: HTMLElement, text: string): Promise<boolean> {
