@@ -218,7 +218,8 @@ describe("queue messages that are repeated and out of order", () => {
     // Deliveries are requested before, during and after the dispatch.
     await Promise.all([deliver(), dispatch(), deliver(), dispatch()]);
     await Promise.all([deliver(), deliver(), dispatch(), deliver()]);
-    await deliver();
+    // The queue's own consumer may hold an earlier event of the repository, and these behind it.
+    await recover(hook);
     const rows = await db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
     expect(rows.map(({ status }) => status)).toEqual(oids.map(() => "succeeded"));
     const deliveries = await received();
