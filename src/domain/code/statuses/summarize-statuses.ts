@@ -8,7 +8,7 @@ import type { Oid } from "../../../git/oid.ts";
 import type { StatusSummary } from "../../../shapes/git/commit-status.ts";
 import { combineStates } from "./list-statuses.ts";
 
-/** The newest statuses of a commit that count: whoever reports may report very often. */
+/** The newest statuses of a commit that count: a context may report very often. */
 const REPORTS_MAX = 500;
 
 /** States of contexts that let a commit pass. */

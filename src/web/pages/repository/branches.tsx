@@ -54,19 +54,26 @@ branches.get("/:owner/:repo/branches", async (c) =>
   showBranches(c, await enterRepositoryPage(c, READ_CODE)),
 );
 
-branches.post("/:owner/:repo/branches/delete", async (c) => {
+branches.post("/:owner/:repo/branches/delete", (c) => change(c, deleteBranch, showBranches));
+
+/** Changes the branch that a form names; a refusal is shown with the list that has the form. */
+async function change(
+  c: Context<WebEnv>,
+  verb: typeof deleteBranch | typeof restoreBranch,
+  show: typeof showBranches | typeof showDeleted,
+): Promise<Response> {
   const page = await enterRepositoryPage(c, WRITE_CODE, ["write:repository"]);
   requireOwn(c, page);
   const form = await readForm(c);
   return orRefuse(
     c,
     async () => {
-      await deleteBranch(page.ctx, page.repo, form.text("name"));
+      await verb(page.ctx, page.repo, form.text("name"));
       return redirectAfterWrite(c, `${repositoryPath(page.repo)}/branches`);
     },
-    (refusal) => showBranches(c, page, refusal),
+    (refusal) => show(c, page, refusal),
   );
-});
+}
 
 async function showBranches(
   c: Context<WebEnv>,
@@ -225,19 +232,7 @@ branches.get("/:owner/:repo/branches/deleted", async (c) =>
   showDeleted(c, await enterRepositoryPage(c, WRITE_CODE)),
 );
 
-branches.post("/:owner/:repo/branches/restore", async (c) => {
-  const page = await enterRepositoryPage(c, WRITE_CODE, ["write:repository"]);
-  requireOwn(c, page);
-  const form = await readForm(c);
-  return orRefuse(
-    c,
-    async () => {
-      await restoreBranch(page.ctx, page.repo, form.text("name"));
-      return redirectAfterWrite(c, `${repositoryPath(page.repo)}/branches`);
-    },
-    (refusal) => showDeleted(c, page, refusal),
-  );
-});
+branches.post("/:owner/:repo/branches/restore", (c) => change(c, restoreBranch, showDeleted));
 
 async function showDeleted(
   c: Context<WebEnv>,
