@@ -218,8 +218,8 @@ describe("queue messages that are repeated and out of order", () => {
     // Deliveries are requested before, during and after the dispatch.
     await Promise.all([deliver(), dispatch(), deliver(), dispatch()]);
     await Promise.all([deliver(), deliver(), dispatch(), deliver()]);
-    // The queue's own consumer may hold an earlier event of the repository, and these behind it; and
-    // events of other tests may come first.
+    // The queue's own consumer may hold an earlier event of the repository, and these behind it;
+    // and events of other tests may come first.
     for (let hour = 1; hour <= 24 && (await undispatchedOf(repo.id)).length > 0; hour++) {
       await dispatchEvents(systemCtx(silentBindings(), Date.now() + hour * HOUR_MS, SETTINGS));
     }
