@@ -1,0 +1,7 @@
+import type { Hono } from "hono";
+
+import type { WebEnv } from "../../env.ts";
+import { issueLists } from "./list.tsx";
+
+/** The pages of issues and pull requests. */
+export const issuePages: readonly Hono<WebEnv>[] = [issueLists];
