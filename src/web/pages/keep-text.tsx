@@ -4,7 +4,7 @@ import { ANONYMOUS } from "../../auth/actor.ts";
 import { Failure } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { type Form, ForeignForm } from "./form.ts";
-import { openPage, SignInNeeded } from "./open-page.ts";
+import { openPublicPage, SignInNeeded } from "./open-page.ts";
 import { withRedirectTo } from "./redirect-to.ts";
 import { renderPage } from "./render-page.tsx";
 
@@ -54,6 +54,6 @@ export async function keepText(
 async function isOfFormerSession(c: Context<WebEnv>, error: Failure): Promise<boolean> {
   if (error instanceof ForeignForm || error instanceof SignInNeeded) return true;
   if (error.kind !== "unauthenticated" && error.kind !== "not_found") return false;
-  const { ctx } = await openPage(c);
+  const { ctx } = await openPublicPage(c, "always");
   return ctx.actor.user === undefined;
 }

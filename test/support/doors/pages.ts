@@ -12,7 +12,7 @@ import { door } from "./door.ts";
 export async function makeSite() {
   const user = await make.userWithPassword();
   const world = new World({ owner: user });
-  const [repo, pull] = [await world.repo(), await world.pull()];
+  const [repo, pull, issue] = [await world.repo(), await world.pull(), await world.issue()];
   const application = await makeApplication(user);
   const pkg = await world.package();
   // Another user, since the tabs of this one begin with the repositories.
@@ -42,6 +42,7 @@ export async function makeSite() {
     path: `/${user.name}/${repo.name}`,
     commitOid: String(commits.body[0].sha),
     pullNumber: pull.number,
+    issueNumber: issue.number,
     uuid: String(asset.body.uuid),
     avatarPath: new URL(body.avatar_url).pathname,
     clientId: application.clientId,
@@ -119,6 +120,14 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of issues": ({ path }) => `${path}/issues?q=a`,
   "the page of issues by ids": ({ path }) => `${path}/issues?labels=1&milestone=1`,
   "the page of pull requests": ({ path }) => `${path}/pulls`,
+  "the page of an issue": ({ path, issueNumber }) => `${path}/issues/${issueNumber}`,
+  "the page of an entry": ({ path, issueNumber }) => `${path}/issues/${issueNumber}?entry=9`,
+  "the page of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}`,
+  "the versions of a text": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/history`,
+  "the versions of a pull request's text": ({ path, pullNumber }) =>
+    `${path}/pulls/${pullNumber}/history`,
+  "the form of a new issue": ({ path }) => `${path}/issues/new?milestone=1`,
+  "the templates of a new issue": ({ path }) => `${path}/issues/new/choose`,
   "the health check": () => "/api/healthz",
   "the address of the node information": () => "/.well-known/nodeinfo",
   "the page to sign in": () => "/user/login",

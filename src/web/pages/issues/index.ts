@@ -2,8 +2,14 @@ import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
 import { conversations } from "./issue.tsx";
+import { histories } from "./history.tsx";
 import { issueLists } from "./list.tsx";
 import { newIssues } from "./new-issue.tsx";
 
 /** The pages of issues and pull requests. */
-export const issuePages: readonly Hono<WebEnv>[] = [issueLists, newIssues, conversations];
+export const issuePages: readonly Hono<WebEnv>[] = [
+  issueLists,
+  newIssues,
+  conversations,
+  histories,
+];
