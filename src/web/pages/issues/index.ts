@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
 import { conversations } from "./issue.tsx";
+import { pullPages } from "../pulls/pull-pages.tsx";
 import { histories } from "./history.tsx";
 import { issueLists } from "./list.tsx";
 import { newIssues } from "./new-issue.tsx";
@@ -12,4 +13,5 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   newIssues,
   conversations,
   histories,
+  pullPages,
 ];
