@@ -22,6 +22,11 @@ const SIGNED_IN = [
   "/org/woven/members",
   "/org/woven/teams",
   "/org/woven/teams/Owners",
+  "/org/woven/settings/labels",
+  "/root/shown/labels/new",
+  "/root/shown/labels/edit?id=1",
+  "/root/shown/milestones/new",
+  "/root/shown/milestones/1/edit",
 ];
 const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
 const PUBLIC = [
@@ -52,6 +57,9 @@ const PUBLIC = [
   "/root/shown/branches",
   "/root/shown/tags",
   "/root/shown/releases",
+  "/root/shown/labels",
+  "/root/shown/milestones",
+  "/root/shown/milestone/1",
   "/root/shown/activity/yearly",
   "/root/shown/activity/contributors",
   "/root/shown/forks",
@@ -95,6 +103,10 @@ beforeAll(async () => {
   const content = btoa(`/* a comment\n of two lines */\nconst text = "${"long ".repeat(60)}";\n`);
   await callAsRoot("POST", "/repos/root/shown/contents/src/a.ts", { content });
   await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
+  const label = { name: "Kind/Bug", color: "#ffffff", description: "Broken", exclusive: true };
+  await callAsRoot("POST", "/repos/root/shown/labels", label);
+  const milestone = { title: "1.0", description: "**First**", due_on: "2026-01-31T00:00:00Z" };
+  await callAsRoot("POST", "/repos/root/shown/milestones", milestone);
   [change, comparison] = await makeChange();
   const published = await fetch(`${service.url}/api/packages/root/generic/tool/1.0/tool.bin`, {
     method: "PUT",
