@@ -1,4 +1,5 @@
 import type { Revision } from "../../domain/code/git/find-revision.ts";
+import { type IssueNames, issueHtmlUrlOf } from "../../shapes/issues/issue.ts";
 import { encodePath } from "../../shapes/urls.ts";
 
 interface Names {
@@ -50,3 +51,6 @@ export const comparePath = (repo: Names, base: string, head: string, dots = "...
 /** The path of a commit's page. */
 export const commitPath = (repo: Names, oid: string): string =>
   `${repositoryPath(repo)}/commit/${oid}`;
+
+/** The path of the page of an issue or pull request. */
+export const issuePath = (issue: IssueNames): string => issueHtmlUrlOf(issue, { rootUrl: "" });

@@ -16,7 +16,7 @@ import { repositoryPages } from "./repository/index.ts";
  * after all doors with paths of their own.
  */
 export const browse = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const part of [profile, organizationPages, packagePages, ...issuePages, ...repositoryPages])
+for (const part of [profile, organizationPages, packagePages, ...repositoryPages, ...issuePages])
   browse.route("/", part);
 
 browse.all("*", () => {

@@ -10,6 +10,8 @@ export const FORM_TOKEN_FIELD = "_csrf";
 
 /** Maximum bytes of a form. The largest field is an OpenPGP key. */
 const BYTES_MAX = 128 * 1024;
+/** Maximum bytes of a form with a text of issues, whose characters may take nine bytes each. */
+export const TEXT_FORM_BYTES_MAX = 3 * 1024 * 1024;
 
 /** The fields of a form that this service's own page sent. */
 export class Form {
@@ -60,9 +62,9 @@ export const openFormToken = (c: Context<WebEnv>): Promise<string> => makeFormTo
  * @throws Failure `forbidden` for a form from elsewhere, `malformed` for a body that is no form or
  * repeats a field, `too_large` for a large one.
  */
-export async function readForm(c: Context<WebEnv>): Promise<Form> {
+export async function readForm(c: Context<WebEnv>, bytesMax = BYTES_MAX): Promise<Form> {
   if (!isSameOrigin(c)) throw forbidden("This form was sent from another site.");
-  const fields = await readFields(c);
+  const fields = await readFields(c, bytesMax);
   const secret = readCookie(c, "session") ?? readCookie(c, "form");
   const token = secret === undefined ? undefined : await makeFormToken(secret);
   if (token === undefined || fields.get(FORM_TOKEN_FIELD) !== token) {
@@ -87,11 +89,11 @@ function isSameOrigin(c: Context<WebEnv>): boolean {
   return origin === undefined ? site !== undefined : own.includes(origin);
 }
 
-async function readFields(c: Context<WebEnv>): Promise<Map<string, string>> {
+async function readFields(c: Context<WebEnv>, bytesMax: number): Promise<Map<string, string>> {
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") throw malformed("The request is not a form.");
   const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(await readText(c))) {
+  for (const [name, value] of new URLSearchParams(await readText(c, bytesMax))) {
     // SECURITY: of two values, one would be checked and the other used.
     if (fields.has(name)) throw malformed("The form has a field twice.");
     fields.set(name, value);
@@ -99,13 +101,13 @@ async function readFields(c: Context<WebEnv>): Promise<Map<string, string>> {
   return fields;
 }
 
-async function readText(c: Context<WebEnv>): Promise<string> {
+async function readText(c: Context<WebEnv>, bytesMax: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
   for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > BYTES_MAX) throw tooLarge("The form is too large.");
+    if (bytes > bytesMax) throw tooLarge("The form is too large.");
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();

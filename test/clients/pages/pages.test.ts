@@ -63,6 +63,8 @@ const PUBLIC = [
   "/root/shown/activity/yearly",
   "/root/shown/activity/contributors",
   "/root/shown/forks",
+  "/root/shown/issues",
+  "/root/shown/pulls?state=all",
   "/root/none",
 ];
 

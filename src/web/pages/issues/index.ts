@@ -1,8 +1,10 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { conversations } from "./issue.tsx";
 import { labels } from "./labels.tsx";
+import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
 
-/** The pages of issues, and of the labels and milestones that they share with pull requests. */
-export const issuePages: readonly Hono<WebEnv>[] = [labels, milestones];
+/** The pages of issues and pull requests, and of the labels and milestones that they share. */
+export const issuePages: readonly Hono<WebEnv>[] = [issueLists, conversations, labels, milestones];

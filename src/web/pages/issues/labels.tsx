@@ -33,7 +33,7 @@ import { redirectAfterWrite } from "../redirect-after-write.ts";
 import type { PageOptions } from "../render-page.tsx";
 import { enterRepositoryPage } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
-import { IssuesNav } from "./issues-nav.tsx";
+import { IssuesNav, sharedTab } from "./issues-nav.tsx";
 import { LabelChip } from "./label.tsx";
 import { LABEL_SCRIPT, LabelForm, toLabelFields, toLabelForm } from "./label-form.tsx";
 
@@ -77,7 +77,12 @@ const enterRepositoryLabels: Enter = async (c, mode) => {
     path: `${repositoryPath(repo)}/labels`,
     canChange: ctx.actor.user !== undefined && isLabelWriter(repo) && repo.row.archivedAt === null,
     send: async (title, body, options) =>
-      renderRepository(c, page, { ...options, tab: "code", title: `${title} - ${names}` }, body),
+      renderRepository(
+        c,
+        page,
+        { ...options, tab: sharedTab(repo), title: `${title} - ${names}` },
+        body,
+      ),
   };
 };
 
@@ -286,7 +291,7 @@ function LabelList({ page, items }: { page: LabelsPage; items: readonly Label[] 
             {"repo" in owner ? (
               <LabelChip
                 label={label}
-                href={`${repositoryPath(owner.repo)}/issues?labels=${label.id}`}
+                href={`${repositoryPath(owner.repo)}/${sharedTab(owner.repo)}?label=${encodeURIComponent(label.name)}`}
               />
             ) : (
               <LabelChip label={label} />

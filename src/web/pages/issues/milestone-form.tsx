@@ -4,8 +4,9 @@ import { invalidField } from "../../../lib/failure.ts";
 import { GeneralFault } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
-import { Fault, Field, Form, Hint } from "../layout.tsx";
+import { Field, Form } from "../layout.tsx";
 import { formatDay, readDay } from "./day.ts";
+import { TextField } from "./text-field.tsx";
 
 /** Characters of the fields, as the API has them. */
 const CHARS_MAX = { title: 255, content: 65_536 };
@@ -45,11 +46,18 @@ interface MilestoneFormProps {
   state: FormState;
   /** The milestone that is edited; undefined for a new one. */
   milestone: Milestone | undefined;
+  /** The path that renders the description for its preview. */
+  previewPath: string;
 }
 
 /** The form for a milestone. */
-export function MilestoneForm({ action, formToken, state, milestone }: MilestoneFormProps) {
-  const content = state.of("content");
+export function MilestoneForm({
+  action,
+  formToken,
+  state,
+  milestone,
+  previewPath,
+}: MilestoneFormProps) {
   return (
     <>
       <GeneralFault state={state} fields={["title", "content", "deadline"]} />
@@ -65,21 +73,12 @@ export function MilestoneForm({ action, formToken, state, milestone }: Milestone
           hint="It is due when this day ends, in UTC."
           isOptional
         />
-        <div class="field">
-          <label for="content">Description</label>
-          <textarea
-            id="content"
-            name="content"
-            rows={10}
-            maxlength={CHARS_MAX.content}
-            aria-invalid={content.fault === undefined ? undefined : "true"}
-            aria-describedby={content.fault === undefined ? "content-hint" : "content-fault"}
-          >
-            {content.value}
-          </textarea>
-          <Fault id="content-fault" text={content.fault} />
-          <Hint id="content-hint" text="It may have Markdown." />
-        </div>
+        <TextField
+          label="Description"
+          {...state.of("content")}
+          charsMax={CHARS_MAX.content}
+          previewPath={previewPath}
+        />
         <button type="submit" class="primary">
           {milestone ? "Save milestone" : "Create milestone"}
         </button>

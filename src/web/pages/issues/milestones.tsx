@@ -3,6 +3,7 @@ import { raw } from "hono/html";
 
 import type { Milestone } from "../../../db/schema/index.ts";
 import { requireNotArchived } from "../../../domain/issues/issue/require-issue-access.ts";
+import { listIssuesWithChoices } from "../../../domain/issues/lists/list-choices.ts";
 import { createMilestoneOnce } from "../../../domain/issues/milestones/create-milestone.ts";
 import { deleteMilestone } from "../../../domain/issues/milestones/delete-milestone.ts";
 import { findMilestone } from "../../../domain/issues/milestones/find-milestone.ts";
@@ -19,9 +20,9 @@ import { repositoryPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Count } from "../count.tsx";
 import { FormState } from "../create/form-state.ts";
-import { readForm } from "../form.ts";
+import { readForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
 import { Form, Notice } from "../layout.tsx";
-import { renderComment } from "../markup.ts";
+import { renderComment, renderComments } from "../markup.ts";
 import { requireOwn } from "../open-page.ts";
 import { orRefuse, type Refusal } from "../or-refuse.ts";
 import { Pager, readListPage } from "../pager.tsx";
@@ -30,8 +31,11 @@ import { readSearchText } from "../read-search-text.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
-import { formatDay } from "./day.ts";
-import { IssuesNav } from "./issues-nav.tsx";
+import { Day } from "../time.tsx";
+import { readListQuery, withParameters } from "./filters.ts";
+import { IssueFilters, StateTabs } from "./issue-filters.tsx";
+import { IssueRows } from "./issue-rows.tsx";
+import { IssuesNav, sharedTab } from "./issues-nav.tsx";
 import { MilestoneForm, toMilestoneFields, toMilestoneForm } from "./milestone-form.tsx";
 
 const PAGE_SIZE = 20;
@@ -84,7 +88,7 @@ milestones.get("/:owner/:repo/milestones/new", async (c) =>
 
 milestones.post("/:owner/:repo/milestones/new", async (c) => {
   const page = await enterToChange(c);
-  const form = await readForm(c);
+  const form = await readForm(c, TEXT_FORM_BYTES_MAX);
   return orRefuse(
     c,
     async () => {
@@ -105,7 +109,7 @@ milestones.get("/:owner/:repo/milestones/:id/edit", async (c) => {
 milestones.post("/:owner/:repo/milestones/:id/edit", async (c) => {
   const page = await enterToChange(c);
   const { ctx, repo } = page;
-  const form = await readForm(c);
+  const form = await readForm(c, TEXT_FORM_BYTES_MAX);
   const milestone = await findNamed(page, c.req.param("id"));
   return orRefuse(
     c,
@@ -167,7 +171,7 @@ function showForm(
     c,
     page,
     {
-      tab: "code",
+      tab: sharedTab(repo),
       title: `${title} - ${repo.owner.name}/${repo.row.name}`,
       status: state.refusal?.status ?? 200,
     },
@@ -178,6 +182,7 @@ function showForm(
         formToken={formToken}
         state={state}
         milestone={milestone}
+        previewPath={`${repositoryPath(repo)}/markup`}
       />
       {milestone && isChanged ? <Current milestone={milestone} /> : undefined}
     </section>,
@@ -191,7 +196,12 @@ function Current({ milestone: { title, description, deadlineAt } }: { milestone:
       <summary>The milestone as it is now, which another send replaces</summary>
       <p>
         <strong>{title}</strong>
-        {deadlineAt === null ? undefined : `, due on ${formatDay(deadlineAt)}`}
+        {deadlineAt === null ? undefined : (
+          <>
+            {", due on "}
+            <Day at={deadlineAt} />
+          </>
+        )}
       </p>
       <p class="message">{description}</p>
     </details>
@@ -213,14 +223,16 @@ async function showMilestones(
     listMilestones(ctx, repo.row, filter, list, order),
     countMilestones(ctx, repo.row, filter),
   ]);
-  const descriptions = await Promise.all(
-    items.map(({ description }) => renderComment(ctx, repo, description)),
+  const descriptions = await renderComments(
+    ctx,
+    repo,
+    items.map(({ description }) => description),
   );
   return renderRepository(
     c,
     page,
     {
-      tab: "code",
+      tab: sharedTab(repo),
       title: `Milestones - ${repo.owner.name}/${repo.row.name}`,
       hasUserText: true,
       status: refusal?.status ?? 200,
@@ -286,16 +298,13 @@ interface StatesProps {
 
 /** The links to the open and to the closed milestones, with all other parameters of the query. */
 function States({ url, state, counts }: StatesProps) {
-  const hrefOf = (to: string): string => {
-    const { searchParams } = new URL(url);
-    searchParams.delete("page");
-    searchParams.set("state", to);
-    return `?${searchParams.toString()}`;
-  };
   return (
     <nav class="choice grow" aria-label="State">
       {(["open", "closed"] as const).map((each) => (
-        <a href={hrefOf(each)} aria-current={each === state ? "page" : undefined}>
+        <a
+          href={withParameters(url, { state: each })}
+          aria-current={each === state ? "page" : undefined}
+        >
           <Count of={counts[each]} />
           {` ${each}`}
         </a>
@@ -328,7 +337,9 @@ function Facts({ milestone, now }: { milestone: Milestone; now: number }) {
       ) : undefined}
       {deadlineAt === null ? undefined : (
         <span>
-          {`Due on ${formatDay(deadlineAt)} (`}
+          {"Due on "}
+          <Day at={deadlineAt} />
+          {" ("}
           <Ago at={deadlineAt} now={now} />
           {")"}
         </span>
@@ -381,12 +392,21 @@ function Changes({ page, milestone }: { page: EnteredRepository; milestone: Mile
 milestones.get("/:owner/:repo/milestone/:id", async (c) => {
   const page = await enter(c);
   const { ctx, repo } = page;
-  const milestone = await findNamed(page, c.req.param("id"));
+  const id = readId(c.req.param("id"));
+  const list = readListPage(c, PAGE_SIZE);
+  const query = readListQuery(c, undefined, ctx.actor.user?.name);
+  const filter = query.filter && { ...query.filter, milestoneId: id };
+  // In parallel, to save a round trip: a milestone of another repository has no issues here.
+  const [milestone, { items, total, choices }] = await Promise.all([
+    findMilestone(ctx, repo.row, String(id)),
+    listIssuesWithChoices(ctx, repo, filter, list),
+  ]);
+  const description = await renderComment(ctx, repo, milestone.description);
   return renderRepository(
     c,
     page,
     {
-      tab: "code",
+      tab: sharedTab(repo),
       title: `${milestone.title} - ${repo.owner.name}/${repo.row.name}`,
       hasUserText: true,
     },
@@ -397,8 +417,25 @@ milestones.get("/:owner/:repo/milestone/:id", async (c) => {
           {canChange(page) ? <Changes page={page} milestone={milestone} /> : undefined}
         </div>
         <Facts milestone={milestone} now={ctx.now} />
-        <Description html={await renderComment(ctx, repo, milestone.description)} />
+        <Description html={description} />
       </section>
+      <div class="code-bar">
+        <StateTabs
+          url={c.req.url}
+          query={query}
+          counts={{ open: milestone.openIssueCount, closed: milestone.closedIssueCount }}
+        />
+        <IssuesNav repo={repo} />
+      </div>
+      <IssueFilters
+        query={query}
+        choices={{ ...choices, milestones: [] }}
+        me={ctx.actor.user}
+        kind="issues"
+      />
+      {total === 0 ? <p>No issue or pull request of this milestone was found.</p> : undefined}
+      <IssueRows issues={items} now={ctx.now} />
+      <Pager url={c.req.url} page={list} total={total} />
     </>,
   );
 });

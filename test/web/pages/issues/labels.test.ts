@@ -75,7 +75,7 @@ describe("the page of labels", () => {
     const page = await read(pathOf(repo));
     expect(page).toContain("3 labels");
     expect(page).toMatch(/<circle[^>]*fill="#ee0701"/);
-    expect(page).toContain(`href="/${repo.owner}/${repo.name}/issues?labels=${bug.id}"`);
+    expect(page).toContain(`href="/${repo.owner}/${repo.name}/issues?label=bug"`);
     expect(page).toMatch(/>bug<\/a>[^]*?Broken[^]*?2 open/);
     expect(page).toMatch(
       /<span class="scope">prio\/<\/span>high<\/a> <span class="label">Exclusive/,

@@ -8,6 +8,7 @@ import { formTokenOf } from "../../../support/credentials.ts";
 import { db } from "../../../support/db.ts";
 import { makeIssue, makeMilestone } from "../../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
+import { makePull } from "../../../support/pulls.ts";
 
 const BAD = `"><script>alert(1)</script>`;
 const ESCAPED = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;";
@@ -81,7 +82,7 @@ describe("the page of milestones", () => {
     expect(listed(await read(pathOf(repo, "?state=all")))).toEqual(["open one"]);
     const page = await read(pathOf(repo, "?state=closed&sort=id&page=1"));
     expect(listed(page)).toEqual(["closed one", "closed two"]);
-    expect(page).toContain(`href="?state=open&amp;sort=id">1 open</a>`);
+    expect(page).toContain(`href="?sort=id&amp;state=open">1 open</a>`);
     expect(page).toContain(`aria-current="page">2 closed</a>`);
     expect(page).not.toContain("Overdue");
     const found = await read(pathOf(repo, "?state=closed&q=%20TWO%20"));
@@ -148,6 +149,29 @@ describe("the page of a milestone", () => {
       expect((await visit("GET", path, PEOPLE)).status, path).toBe(404);
   });
 
+  it("lists its issues and pull requests, and no others", async () => {
+    const repo = await make.repo(owner);
+    // Titles neither tell milestones apart nor count as ids.
+    const { id } = await makeMilestone(repo, { title: "same" });
+    const other = await makeMilestone(repo, { title: "same" });
+    await makeMilestone(repo, { title: String(id) });
+    await makeIssue(repo, { title: "an open one", milestoneId: id });
+    await makeIssue(repo, { title: "a closed one", milestoneId: id, isClosed: true });
+    await makeIssue(repo, { title: "of another", milestoneId: other.id });
+    await makePull(repo, {}, { title: "a pull request", milestoneId: id });
+    const at = `/${repo.owner}/${repo.name}/milestone/${id}`;
+    const titles = async (query: string) =>
+      Array.from(
+        (await read(at + query)).matchAll(/<a class="title"[^>]*>([^<]*)</g),
+        ([, title]) => title,
+      );
+    expect(await titles("")).toEqual(["a pull request", "an open one"]);
+    expect(await titles("?state=closed")).toEqual(["a closed one"]);
+    expect(await titles("?state=all&sort=oldest&q=one")).toEqual(["an open one", "a closed one"]);
+    expect(await titles("?label=none")).toEqual([]);
+    expect(await read(at)).toContain("Open 2</a>");
+  });
+
   it("escapes what people write", async () => {
     const repo = await make.repo(owner);
     const { id } = await makeMilestone(repo, { title: BAD, description: BAD });
@@ -192,7 +216,7 @@ describe("the form of a new milestone", () => {
     ],
     [
       "a long description",
-      { content: "x".repeat(65_537) },
+      { content: "x".repeat(256 * 1024) },
       "Content must have at most 65536 characters.",
       "content-fault",
     ],
@@ -216,7 +240,7 @@ describe("the form of a new milestone", () => {
     expect(status).toBe(422);
     expect(body).toContain(`<p class="fault" id="${id}" role="alert">${message}</p>`);
     expect(body).toContain(`value="${fields["title"] ?? ESCAPED}"`);
-    expect(body).toContain(`>${fields["content"] ?? ESCAPED}</textarea>`);
+    expect(body).toContain(`>\n${fields["content"] ?? ESCAPED}</textarea>`);
     expect(body).toContain(`value="${fields["deadline"] ?? "2026-02-28"}"`);
     expect(await milestonesOf(repo)).toEqual([]);
     expect(await typesOf(repo)).toEqual([]);
@@ -243,7 +267,7 @@ describe("the form of a milestone", () => {
     const { repo, milestone, path } = await makeScene();
     const { body } = await browser.get(path);
     expect(body).toContain(`value="1.0"`);
-    expect(body).toContain(">one</textarea>");
+    expect(body).toContain(">\none</textarea>");
     expect(body).toContain(`value="2026-02-28"`);
     const sent = { title: "1.1", content: "two", deadline: "" };
     const { status, headers } = await browser.submit(path, sent);
@@ -272,7 +296,7 @@ describe("the form of a milestone", () => {
     expect(refused.status).toBe(409);
     expect(refused.body).toContain("Somebody else has changed this milestone meanwhile.");
     expect(refused.body).toMatch(/as it is now[^]*1\.0\.1[^]*&lt;script/);
-    expect(refused.body).toContain(">two</textarea>");
+    expect(refused.body).toContain(">\ntwo</textarea>");
     expect(await milestonesOf(repo)).toEqual(stored);
     expect(await typesOf(repo)).toEqual(["milestone.edited"]);
 
@@ -379,7 +403,7 @@ describe("the forms of milestones", () => {
   });
 
   it("are not larger than forms are", async () => {
-    const large = { content: "x".repeat(256 * 1024) };
+    const large = { content: "x".repeat(4 * 1024 * 1024) };
     await expectRefused(await make.repo(owner), browser, 413, large);
   });
 });
