@@ -41,6 +41,10 @@ export const issueChoices = prepareAll(
   }),
 );
 
+/** Finds the choices for issues of a repository. Cost: one round trip. */
+export const findIssueChoices = ({ db }: Ctx, { row }: RepositoryContext): Promise<IssueChoices> =>
+  batch(db, issueChoices(db, { repoId: row.id, ownerId: row.ownerId }));
+
 /**
  * Lists issues or pull requests as `listIssues` does, with what a list may be narrowed by. A user
  * who does not exist has none.

@@ -35,6 +35,7 @@ import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
 import { readId } from "../read-id.ts";
 import { readDay } from "./day.ts";
+import { readLabelIds } from "./label-choices.tsx";
 import { TEXT_CHARS_MAX } from "./text-field.tsx";
 
 /** A form of a conversation that was sent. */
@@ -61,11 +62,14 @@ export interface Done {
 const LINE_CHARS_MAX = 255;
 
 /** @throws Failure `invalid` for a longer text than the API takes. */
-function readText(form: Form, name: string, isRequired: boolean): string {
+export function readBody(
+  form: Form,
+  name: string,
+  isRequired: boolean,
+  charsMax = TEXT_CHARS_MAX,
+): string {
   const text = form.text(name).replaceAll("\r\n", "\n");
-  if (text.length > TEXT_CHARS_MAX) {
-    throw invalidField(name, `must have at most ${TEXT_CHARS_MAX} characters`);
-  }
+  if (text.length > charsMax) throw invalidField(name, `must have at most ${charsMax} characters`);
   if (isRequired && text.trim() === "") throw invalidField(name, "must not be empty");
   return text;
 }
@@ -121,7 +125,7 @@ const STATES: Readonly<Record<string, boolean>> = { close: true, reopen: false }
 
 const comment: Action = async ({ ctx, repo, number, form }) => {
   const state = STATES[form.text("state")];
-  const body = readText(form, "body", state === undefined);
+  const body = readBody(form, "body", state === undefined);
   const sentAt = Number(form.text("opened_at"));
   let entryId: number | undefined;
   if (body.trim() !== "") {
@@ -151,15 +155,13 @@ const dependency =
   };
 
 /** The names after a beginning of the form's checkboxes. */
-const chosenOf = (form: Form, beginning: string): string[] =>
+export const chosenOf = (form: Form, beginning: string): string[] =>
   form.namesWith(beginning).map((name) => name.slice(beginning.length));
 
 const labels: Action = async ({ ctx, repo, number, form }) => {
-  const ofScopes = form.namesWith("scope-").map((name) => form.text(name));
-  const ids = [...chosenOf(form, "label-"), ...ofScopes.filter((id) => id !== "")].map(readId);
   const issue = await findIssue(ctx, repo, number);
   requireLabeling(issue);
-  await changeLabels(ctx, issue, { kind: "replace", labels: { ids } });
+  await changeLabels(ctx, issue, { kind: "replace", labels: { ids: readLabelIds(form) } });
 };
 
 const react: Action = async ({ ctx, repo, number, form }) => {
@@ -181,7 +183,7 @@ const ACTIONS = {
   "edit-comment": async ({ ctx, repo, number, form }) => {
     const id = readId(form.text("comment"));
     const found = await findCommentAndIssue(ctx, repo, id, number);
-    const body = readText(form, "body", true);
+    const body = readBody(form, "body", true);
     await editComment(ctx, found, body, Number(form.text("content_version")));
     return { entryId: id };
   },
@@ -195,7 +197,7 @@ const ACTIONS = {
     return { title };
   }),
   "edit-body": edit((form) => ({
-    body: readText(form, "body", false),
+    body: readBody(form, "body", false),
     contentVersion: Number(form.text("content_version")),
   })),
   assignees: edit((form) => ({

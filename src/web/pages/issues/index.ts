@@ -5,6 +5,13 @@ import { conversations } from "./issue.tsx";
 import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
+import { newIssues } from "./new-issue.tsx";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
-export const issuePages: readonly Hono<WebEnv>[] = [issueLists, conversations, labels, milestones];
+export const issuePages: readonly Hono<WebEnv>[] = [
+  issueLists,
+  newIssues,
+  conversations,
+  labels,
+  milestones,
+];

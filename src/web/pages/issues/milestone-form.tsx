@@ -5,6 +5,7 @@ import { GeneralFault } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
+import { readBody } from "./actions.ts";
 import { formatDay, readDay } from "./day.ts";
 import { TextField } from "./text-field.tsx";
 
@@ -21,14 +22,9 @@ export function toMilestoneFields(
 ): Pick<MilestoneFields, "title" | "description" | "deadlineAt"> {
   const title = form.line("title", CHARS_MAX.title);
   if (title === "") throw invalidField("title", "must not be empty");
-  // Browsers send each end of a line as two characters.
-  const description = form.text("content").replaceAll("\r\n", "\n");
-  if (description.length > CHARS_MAX.content) {
-    throw invalidField("content", `must have at most ${CHARS_MAX.content} characters`);
-  }
   return {
     title,
-    description,
+    description: readBody(form, "content", false, CHARS_MAX.content),
     deadlineAt: readDay("deadline", form.text("deadline")),
   };
 }

@@ -2,7 +2,6 @@ import type { Child, PropsWithChildren } from "hono/jsx";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Label, User } from "../../../db/schema/index.ts";
-import { exclusiveScopeOf } from "../../../domain/issues/issue/exclusive-scope.ts";
 import { isIssueWritable } from "../../../domain/issues/issue/find-issue.ts";
 import { isTrackerOn, maySpendTime } from "../../../domain/issues/times/time-access.ts";
 import type { Conversation } from "../../../domain/issues/timeline/read-conversation.ts";
@@ -18,6 +17,7 @@ import { ActionForm } from "./action-form.tsx";
 import type { IssueAction } from "./actions.ts";
 import { StateIcon } from "./issue-rows.tsx";
 import { LabelChip } from "./label.tsx";
+import { LabelChoices } from "./label-choices.tsx";
 
 /** What an issue waits for and what waits for it; undefined where dependencies are off. */
 export interface Dependencies {
@@ -115,7 +115,10 @@ function Labels({ mayWrite, ...props }: PartProps) {
       form={
         mayWrite && offered.length > 0 ? (
           <SideForm props={props} action="labels">
-            <LabelChoices labels={offered} chosen={labels} />
+            <LabelChoices
+              labels={offered}
+              isChosen={({ id }) => labels.some((each) => each.id === id)}
+            />
           </SideForm>
         ) : undefined
       }
@@ -134,54 +137,6 @@ function Labels({ mayWrite, ...props }: PartProps) {
 function offeredLabels(current: readonly Label[], all: readonly Label[]): Label[] {
   const ids = new Set(current.map(({ id }) => id));
   return [...current, ...all.filter(({ id, archivedAt }) => !ids.has(id) && archivedAt === null)];
-}
-
-/** Labels to choose from; of those that exclude one another, one. */
-export function LabelChoices({
-  labels,
-  chosen,
-}: {
-  labels: readonly Label[];
-  chosen: readonly Label[];
-}) {
-  const ids = new Set(chosen.map(({ id }) => id));
-  const byScope = Map.groupBy(labels, (label) => exclusiveScopeOf(label) ?? "");
-  return [...byScope].map(([scope, group]) => (
-    <fieldset>
-      {scope === "" ? undefined : <legend>{scope}</legend>}
-      {scope === "" ? undefined : (
-        <label class="check">
-          <input
-            type="radio"
-            name={`scope-${scope}`}
-            value=""
-            checked={!group.some(({ id }) => ids.has(id))}
-          />
-          None
-        </label>
-      )}
-      {group.map((label) => (
-        <label class="check">
-          {scope === "" ? (
-            <input
-              type="checkbox"
-              name={`label-${label.id}`}
-              value="on"
-              checked={ids.has(label.id)}
-            />
-          ) : (
-            <input
-              type="radio"
-              name={`scope-${scope}`}
-              value={label.id}
-              checked={ids.has(label.id)}
-            />
-          )}
-          <LabelChip label={label} />
-        </label>
-      ))}
-    </fieldset>
-  ));
 }
 
 function Milestones({ mayWrite, ...props }: PartProps) {
