@@ -239,24 +239,35 @@ async function showLabels(
           </a>
         ) : undefined}
       </div>
-      <form class="filters" action={path}>
-        <span class="pair">
-          <label for="sort">Order</label>
-          <select id="sort" name="sort">
-            {Object.entries(ORDERS).map(([name, { label }]) => (
-              <option value={name} selected={name === sort}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </span>
-        <button type="submit">Sort</button>
-      </form>
+      {own.total > 1 ? <Order path={path} sort={sort} /> : undefined}
       {own.total > 0 ? <LabelList page={page} items={own.items} /> : <NoLabels page={page} />}
       {shared && shared.total > 0 ? <SharedLabels page={page} shared={shared} /> : undefined}
       <Pager url={c.req.url} page={list} total={Math.max(own.total, shared?.total ?? 0)} />
     </>,
     { status: refusal?.status ?? 200 },
+  );
+}
+
+interface OrderProps {
+  path: string;
+  sort: keyof typeof ORDERS | undefined;
+}
+
+function Order({ path, sort }: OrderProps) {
+  return (
+    <form class="filters" action={path}>
+      <span class="pair">
+        <label for="sort">Order</label>
+        <select id="sort" name="sort">
+          {Object.entries(ORDERS).map(([name, { label }]) => (
+            <option value={name} selected={name === sort}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </span>
+      <button type="submit">Sort</button>
+    </form>
   );
 }
 

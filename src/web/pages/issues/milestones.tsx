@@ -32,7 +32,7 @@ import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { Day } from "../time.tsx";
-import { readListQuery, withParameters } from "./filters.ts";
+import { readListQuery, STATES, withParameters } from "./filters.ts";
 import { IssueFilters, StateTabs } from "./issue-filters.tsx";
 import { IssueRows } from "./issue-rows.tsx";
 import { IssuesNav, sharedTab } from "./issues-nav.tsx";
@@ -305,8 +305,8 @@ function States({ url, state, counts }: StatesProps) {
           href={withParameters(url, { state: each })}
           aria-current={each === state ? "page" : undefined}
         >
+          {`${STATES[each]} `}
           <Count of={counts[each]} />
-          {` ${each}`}
         </a>
       ))}
     </nav>
@@ -359,7 +359,7 @@ function Changes({ page, milestone }: { page: EnteredRepository; milestone: Mile
   const { id, title, isClosed } = milestone;
   const path = pathOf(page);
   return (
-    <div class="toggles">
+    <>
       <a class="button small" href={`${path}/${id}/edit`}>
         Edit<span class="hidden">{` ${title}`}</span>
       </a>
@@ -385,7 +385,7 @@ function Changes({ page, milestone }: { page: EnteredRepository; milestone: Mile
           </Form>
         </div>
       </details>
-    </div>
+    </>
   );
 }
 

@@ -135,7 +135,7 @@ describe("the page of labels", () => {
 });
 
 describe("the form of a new label", () => {
-  it("creates it once, however often it is sent", async () => {
+  it("creates it once, however often it is sent, also at once", async () => {
     const repo = await make.repo(owner);
     const fields = {
       name: " prio/high ",
@@ -143,10 +143,10 @@ describe("the form of a new label", () => {
       description: " Soon ",
       exclusive: "on",
     };
-    for (let sent = 0; sent < 2; sent++) {
-      const { status, headers } = await browser.submit(pathOf(repo, "/new"), fields);
+    const sent = { ...fields, _csrf: await tokenOf(browser) };
+    const send = () => browser.post(pathOf(repo, "/new"), sent);
+    for (const { status, headers } of [await send(), ...(await Promise.all([send(), send()]))])
       expect([status, headers.get("Location")]).toEqual([303, pathOf(repo)]);
-    }
     expect(await labelsOf(repo)).toMatchObject([
       {
         name: "prio/high",
@@ -290,6 +290,21 @@ describe("sets of labels", () => {
     expect(again.body).toContain("There are labels already.");
     expect(await labelsOf(repo)).toEqual(made);
     expect(await typesOf(repo)).toHaveLength(template.length);
+  });
+
+  it("are taken by one of several forms that are sent at once", async () => {
+    const repo = await make.repo(owner);
+    const token = await tokenOf(browser);
+    const answers = await Promise.all(
+      ["Default", "Advanced", "Default"].map((template) =>
+        browser.post(pathOf(repo, "/initialize"), { _csrf: token, template_name: template }),
+      ),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, 409, 409]);
+    const made = await labelsOf(repo);
+    const sizes = ["Default", "Advanced"].map((name) => findLabelTemplate(name)?.length);
+    expect(sizes).toContain(made.length);
+    expect(await typesOf(repo)).toHaveLength(made.length);
   });
 
   it("have a name", async () => {
