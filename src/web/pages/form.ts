@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 
 import { makeFormToken } from "../../auth/session.ts";
-import { forbidden, invalidField, malformed, tooLarge } from "../../lib/failure.ts";
+import { Failure, invalidField, malformed, tooLarge } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { formSecret, readCookie } from "../cookies.ts";
 
@@ -53,26 +53,55 @@ export class Form {
 /** The token for the forms of a page. */
 export const openFormToken = (c: Context<WebEnv>): Promise<string> => makeFormToken(formSecret(c));
 
+/** A form was sent from another site, or by a page of another session. */
+export class ForeignForm extends Failure {
+  constructor(message: string) {
+    super("forbidden", message);
+  }
+}
+
 /**
  * Reads the form of a request.
+ *
+ * @throws Failure as `receiveForm` and `requireOwnForm`.
+ */
+export async function readForm(c: Context<WebEnv>): Promise<Form> {
+  requireSameOrigin(c);
+  const form = await receiveForm(c);
+  await requireOwnForm(c, form);
+  return form;
+}
+
+/**
+ * Reads the form of a request, before it is known who sent it: see `requireOwnForm`.
+ *
+ * @throws Failure `malformed` for a body that is no form or repeats a field, `too_large` for a
+ *   large one.
+ */
+export const receiveForm = async (c: Context<WebEnv>, bytesMax = BYTES_MAX): Promise<Form> =>
+  new Form(await readFields(c, bytesMax));
+
+/**
+ * Refuses a form that none of this service's own pages for the reader sent.
  *
  * SECURITY: a browser sends its cookies with a form of any site. So the form must come from a
  * page of this origin, and hold a token that only such a page has.
  *
- * @throws Failure `forbidden` for a form from elsewhere, `malformed` for a body that is no form or
- * repeats a field, `too_large` for a large one.
+ * @throws ForeignForm
  */
-export async function readForm(c: Context<WebEnv>, bytesMax = BYTES_MAX): Promise<Form> {
-  if (!isSameOrigin(c)) throw forbidden("This form was sent from another site.");
-  const fields = await readFields(c, bytesMax);
+export async function requireOwnForm(c: Context<WebEnv>, form: Form): Promise<void> {
+  requireSameOrigin(c);
   const secret = readCookie(c, "session") ?? readCookie(c, "form");
   const token = secret === undefined ? undefined : await makeFormToken(secret);
-  if (token === undefined || fields.get(FORM_TOKEN_FIELD) !== token) {
-    throw forbidden(
+  if (token === undefined || form.text(FORM_TOKEN_FIELD) !== token) {
+    throw new ForeignForm(
       "This form is too old, or your browser sends no cookies. Go back, reload the page and try again.",
     );
   }
-  return new Form(fields);
+}
+
+function requireSameOrigin(c: Context<WebEnv>): void {
+  if (!isSameOrigin(c)) throw new ForeignForm("This form was sent from another site.");
 }
 
 /**

@@ -24,7 +24,7 @@ const SIGNED_IN = [
   "/org/woven/teams/Owners",
   "/org/woven/settings/labels",
   "/root/shown/labels/new",
-  "/root/shown/labels/edit?id=1",
+  "/root/shown/labels/1/edit",
   "/root/shown/milestones/new",
   "/root/shown/milestones/1/edit",
 ];

@@ -151,12 +151,14 @@ function conditionsOf(list: Params<TimelineList>) {
   const offset =
     list.entryId === undefined
       ? list.offset
-      : sql<number>`(
-          (
-            select count(*)
+      : // A subquery of a subquery: SQLite takes 100 levels of expressions, which end at a `from`.
+        sql<number>`(
+          select before / ${list.size} * ${list.size}
+          from (
+            select count(*) as before
             from ${timelineEntries}
             where ${isListed} and ${timelineEntries.id} < ${list.entryId}
-          ) / ${list.size} * ${list.size}
+          )
         )`;
   return { isOfIssue, issueId, isListed, offset };
 }

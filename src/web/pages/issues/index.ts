@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { histories } from "./history.tsx";
 import { conversations } from "./issue.tsx";
 import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
@@ -12,6 +13,7 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   issueLists,
   newIssues,
   conversations,
+  histories,
   labels,
   milestones,
 ];

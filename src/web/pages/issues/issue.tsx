@@ -20,7 +20,8 @@ import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath, repositoryPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
-import { type Form, readForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import { type Form, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import { keepText } from "../keep-text.tsx";
 import { Field, Notice } from "../layout.tsx";
 import { renderComments } from "../markup.ts";
 import { requireOwn } from "../open-page.ts";
@@ -64,21 +65,23 @@ for (const kind of ["issues", "pulls"] as const) {
 
 /** Does what a form of the page asks for; a refusal is shown on the page, with what was typed. */
 async function act(c: Context<WebEnv>): Promise<Response> {
-  const page = await enterRepositoryPage(c, { mode: "read" }, ["write:issue"]);
-  const { user } = requireOwn(c, page);
-  const { ctx, repo } = page;
-  const form = await readForm(c, TEXT_FORM_BYTES_MAX);
-  const action = findAction(form.text("action"));
-  if (!action) throw notFound();
-  const number = numberOf(c);
-  return orRefuse(
-    c,
-    async () => {
-      const done = (await action({ ctx, repo, number, user, form })) ?? {};
-      return redirectAfterWrite(c, addressAfter(new URL(c.req.url).pathname, done));
-    },
-    async (refusal) => showConversation(c, page, await readView(c, page), { form, refusal }),
-  );
+  const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
+  return keepText(c, form, ["body", "title"], async () => {
+    const page = await enterRepositoryPage(c, { mode: "read" }, ["write:issue"]);
+    const { user } = requireOwn(c, page);
+    await requireOwnForm(c, form);
+    const { ctx, repo } = page;
+    const action = findAction(form.text("action"));
+    if (!action) throw notFound();
+    return orRefuse(
+      c,
+      async () => {
+        const done = (await action({ ctx, repo, number: numberOf(c), user, form })) ?? {};
+        return redirectAfterWrite(c, addressAfter(new URL(c.req.url).pathname, done));
+      },
+      async (refusal) => showConversation(c, page, await readView(c, page), { form, refusal }),
+    );
+  });
 }
 
 /** Where an action leads: to what it made, or back to the page. */

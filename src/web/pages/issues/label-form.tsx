@@ -67,7 +67,6 @@ export function LabelForm({ action, formToken, state, label }: LabelFormProps) {
     <>
       <GeneralFault state={state} fields={["name", "hex", "description"]} />
       <Form action={action} formToken={formToken}>
-        {label ? <input type="hidden" name="id" value={String(label.id)} /> : undefined}
         <Field
           label="Name"
           {...state.of("name")}

@@ -4,7 +4,7 @@ import type { Child } from "hono/jsx";
 import type { Label, User } from "../../../db/schema/index.ts";
 import { LABEL_TEMPLATES, templateLabels } from "../../../domain/code/templates/label-templates.ts";
 import { requireNotArchived } from "../../../domain/issues/issue/require-issue-access.ts";
-import { createLabelOnce } from "../../../domain/repos/labels/create-label.ts";
+import { createLabelOnce, type LabelFields } from "../../../domain/repos/labels/create-label.ts";
 import { createTemplateLabels } from "../../../domain/repos/labels/create-template-labels.ts";
 import { deleteLabel } from "../../../domain/repos/labels/delete-label.ts";
 import { findLabel } from "../../../domain/repos/labels/find-label.ts";
@@ -23,7 +23,8 @@ import { renderAccount } from "../account/frame.tsx";
 import { repositoryPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { FormState } from "../create/form-state.ts";
-import { type Form as SentForm, readForm } from "../form.ts";
+import { type Form as SentForm, readForm, receiveForm, requireOwnForm } from "../form.ts";
+import { keepText } from "../keep-text.tsx";
 import { Form, Notice } from "../layout.tsx";
 import { type Page, requireOwn } from "../open-page.ts";
 import { orRefuse, type Refusal } from "../or-refuse.ts";
@@ -120,41 +121,21 @@ function addPages(path: string, enter: Enter): void {
     showForm(await enter(c, "write"), FormState.fresh(), undefined),
   );
 
-  labels.post(`${path}/new`, async (c) => {
-    const page = await enter(c, "write");
-    const form = await readForm(c);
-    return orRefuse(
-      c,
-      async () => {
-        await createLabelOnce(page.ctx, page.owner, toLabelFields(form));
-        return redirectAfterWrite(c, page.path);
-      },
-      (refusal) => showForm(page, FormState.refused(form, refusal), undefined),
-      fieldOf,
-    );
-  });
+  labels.post(`${path}/new`, (c) =>
+    save(c, enter, undefined, ({ ctx, owner }, fields) => createLabelOnce(ctx, owner, fields)),
+  );
 
-  labels.get(`${path}/edit`, async (c) => {
+  labels.get(`${path}/:id/edit`, async (c) => {
     const page = await enter(c, "write");
-    const label = await findNamed(page, c.req.query("id"));
+    const label = await findNamed(page, c.req.param("id") ?? "");
     return showForm(page, FormState.fresh(toLabelForm(label)), label);
   });
 
-  labels.post(`${path}/edit`, async (c) => {
-    const page = await enter(c, "write");
-    const { ctx, owner } = page;
-    const form = await readForm(c);
-    const id = readId(form.text("id"));
-    return orRefuse(
-      c,
-      async () => {
-        await updateLabel(ctx, owner, id, toLabelFields(form));
-        return redirectAfterWrite(c, page.path);
-      },
-      async (refusal) =>
-        showForm(page, FormState.refused(form, refusal), await findNamed(page, String(id))),
-      fieldOf,
-    );
+  labels.post(`${path}/:id/edit`, (c) => {
+    const id = c.req.param("id") ?? "";
+    return save(c, enter, id, async ({ ctx, owner }, fields) => {
+      await updateLabel(ctx, owner, readId(id), fields);
+    });
   });
 
   labels.post(`${path}/delete`, (c) =>
@@ -166,6 +147,39 @@ function addPages(path: string, enter: Enter): void {
       createTemplateLabels(ctx, owner, form.text("template_name")),
     ),
   );
+}
+
+/**
+ * Stores the label that a form describes; a refusal is shown with the form.
+ *
+ * @param id The label that the form edits; undefined for a new one.
+ */
+async function save(
+  c: Context<WebEnv>,
+  enter: Enter,
+  id: string | undefined,
+  store: (page: LabelsPage, fields: LabelFields) => Promise<void>,
+): Promise<Response> {
+  const form = await receiveForm(c);
+  return keepText(c, form, ["name", "description"], async () => {
+    const page = await enter(c, "write");
+    await requireOwnForm(c, form);
+    return orRefuse(
+      c,
+      async () => {
+        await store(page, toLabelFields(form));
+        return redirectAfterWrite(c, page.path);
+      },
+      async (refusal) =>
+        showForm(
+          page,
+          FormState.refused(form, refusal),
+          id === undefined ? undefined : await findNamed(page, id),
+        ),
+      // Of the fields for a color, the one that is typed.
+      (message) => (message.startsWith("invalid color") ? "hex" : undefined),
+    );
+  });
 }
 
 /** Does what a form of the list asks for; a refusal is shown with the list. */
@@ -186,12 +200,8 @@ async function change(
   );
 }
 
-const findNamed = ({ ctx, owner }: LabelsPage, id = ""): Promise<Label> =>
+const findNamed = ({ ctx, owner }: LabelsPage, id: string): Promise<Label> =>
   findLabel(ctx, owner, String(readId(id)));
-
-/** The field that a refusal is about which does not say so: of colors, the one that is typed. */
-const fieldOf = (message: string): string | undefined =>
-  message.startsWith("invalid color") ? "hex" : undefined;
 
 function showForm(page: LabelsPage, state: FormState, label: Label | undefined): Promise<Response> {
   return page.send(
@@ -199,7 +209,7 @@ function showForm(page: LabelsPage, state: FormState, label: Label | undefined):
     <section class="card form">
       <h2>{label ? "Edit label" : "New label"}</h2>
       <LabelForm
-        action={`${page.path}/${label ? "edit" : "new"}`}
+        action={label ? `${page.path}/${label.id}/edit` : `${page.path}/new`}
         formToken={page.formToken}
         state={state}
         label={label}
@@ -317,7 +327,7 @@ function LabelList({ page, items }: { page: LabelsPage; items: readonly Label[] 
           </span>
           {canChange ? (
             <>
-              <a class="button small" href={`${path}/edit?id=${label.id}`}>
+              <a class="button small" href={`${path}/${label.id}/edit`}>
                 Edit<span class="hidden">{` ${label.name}`}</span>
               </a>
               <DeleteMenu page={page} label={label} />

@@ -20,7 +20,8 @@ import { repositoryPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Count } from "../count.tsx";
 import { FormState } from "../create/form-state.ts";
-import { readForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import { readForm, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import { keepText } from "../keep-text.tsx";
 import { Form, Notice } from "../layout.tsx";
 import { renderComment, renderComments } from "../markup.ts";
 import { requireOwn } from "../open-page.ts";
@@ -39,6 +40,8 @@ import { IssuesNav, sharedTab } from "./issues-nav.tsx";
 import { MilestoneForm, toMilestoneFields, toMilestoneForm } from "./milestone-form.tsx";
 
 const PAGE_SIZE = 20;
+/** The fields of a form with texts. */
+const TEXTS = ["title", "content"];
 
 /** The orders of milestones, by the names that addresses of Gitea have. */
 const ORDERS = {
@@ -87,17 +90,20 @@ milestones.get("/:owner/:repo/milestones/new", async (c) =>
 );
 
 milestones.post("/:owner/:repo/milestones/new", async (c) => {
-  const page = await enterToChange(c);
-  const form = await readForm(c, TEXT_FORM_BYTES_MAX);
-  return orRefuse(
-    c,
-    async () => {
-      const fields = { ...toMilestoneFields(form), isClosed: false };
-      await createMilestoneOnce(page.ctx, page.repo, fields);
-      return redirectAfterWrite(c, pathOf(page));
-    },
-    (refusal) => showForm(c, page, FormState.refused(form, refusal), undefined),
-  );
+  const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
+  return keepText(c, form, TEXTS, async () => {
+    const page = await enterToChange(c);
+    await requireOwnForm(c, form);
+    return orRefuse(
+      c,
+      async () => {
+        const fields = { ...toMilestoneFields(form), isClosed: false };
+        await createMilestoneOnce(page.ctx, page.repo, fields);
+        return redirectAfterWrite(c, pathOf(page));
+      },
+      (refusal) => showForm(c, page, FormState.refused(form, refusal), undefined),
+    );
+  });
 });
 
 milestones.get("/:owner/:repo/milestones/:id/edit", async (c) => {
@@ -107,19 +113,22 @@ milestones.get("/:owner/:repo/milestones/:id/edit", async (c) => {
 });
 
 milestones.post("/:owner/:repo/milestones/:id/edit", async (c) => {
-  const page = await enterToChange(c);
-  const { ctx, repo } = page;
-  const form = await readForm(c, TEXT_FORM_BYTES_MAX);
-  const milestone = await findNamed(page, c.req.param("id"));
-  return orRefuse(
-    c,
-    async () => {
-      const edit = { ...toMilestoneFields(form), isClosed: undefined };
-      await updateMilestone(ctx, repo, milestone, edit, readId(form.text("seen_at")));
-      return redirectAfterWrite(c, `${repositoryPath(repo)}/milestone/${milestone.id}`);
-    },
-    (refusal) => showForm(c, page, FormState.refused(form, refusal), milestone),
-  );
+  const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
+  return keepText(c, form, TEXTS, async () => {
+    const page = await enterToChange(c);
+    await requireOwnForm(c, form);
+    const { ctx, repo } = page;
+    const milestone = await findNamed(page, c.req.param("id"));
+    return orRefuse(
+      c,
+      async () => {
+        const edit = { ...toMilestoneFields(form), isClosed: undefined };
+        await updateMilestone(ctx, repo, milestone, edit, readId(form.text("seen_at")));
+        return redirectAfterWrite(c, `${repositoryPath(repo)}/milestone/${milestone.id}`);
+      },
+      (refusal) => showForm(c, page, FormState.refused(form, refusal), milestone),
+    );
+  });
 });
 
 milestones.post("/:owner/:repo/milestones/:id/:action{open|close}", (c) =>

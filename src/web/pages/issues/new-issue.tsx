@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { User } from "../../../db/schema/index.ts";
-import { createIssue } from "../../../domain/issues/issue/create-issue.ts";
+import { createIssue, type NewIssue } from "../../../domain/issues/issue/create-issue.ts";
 import { findIssueForms, type IssueForms } from "../../../domain/issues/issue/find-templates.ts";
 import { exclusiveScopeOf } from "../../../domain/issues/issue/exclusive-scope.ts";
 import { attributeOf, toFormText } from "../../../domain/issues/issue/issue-form.ts";
@@ -16,7 +16,13 @@ import { issuePath, repositoryPath } from "../addresses.ts";
 import { Avatar } from "../avatar.tsx";
 import { GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
-import { readForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import {
+  type Form as SentForm,
+  receiveForm,
+  requireOwnForm,
+  TEXT_FORM_BYTES_MAX,
+} from "../form.ts";
+import { keepText } from "../keep-text.tsx";
 import { Field, Form } from "../layout.tsx";
 import { renderComments } from "../markup.ts";
 import { requireCookie, requireOwn } from "../open-page.ts";
@@ -76,38 +82,47 @@ newIssues.get("/:owner/:repo/issues/new", async (c) => {
 });
 
 newIssues.post("/:owner/:repo/issues/new", async (c) => {
-  const page = await enter(c);
-  const { ctx, repo } = page;
-  const form = await readForm(c, TEXT_FORM_BYTES_MAX);
-  const forms = await findIssueForms(ctx, repo);
-  const template = forms.templates.find(({ path }) => path === form.text("template"));
-  return orRefuse(
-    c,
-    async () => {
-      if (!template && forms.isTemplateNeeded) {
-        throw invalid("An issue of this repository needs one of its templates.");
-      }
-      const title = form.line("title", TITLE_CHARS_MAX);
-      if (title === "") throw invalidField("title", "must not be empty");
-      const openedAt = Number(form.text("opened_at"));
-      const issue = await createIssue(ctx, repo, {
-        title,
-        body: template?.fields
-          ? await toFormText(template.fields, readAnswers(template.fields, form))
-          : readBody(form, "body", false),
-        ref: template?.ref ?? "",
-        templateLabels: template?.labels ?? [],
-        unlessSince: Number.isSafeInteger(openedAt) ? openedAt : undefined,
-        labelIds: readLabelIds(form),
-        milestoneId: /^0?$/.test(form.text("milestone")) ? 0 : readId(form.text("milestone")),
-        assignees: [...chosenOf(form, "user-"), form.line("other", TITLE_CHARS_MAX)],
-      });
-      return redirectAfterWrite(c, issuePath(issue));
-    },
-    (refusal) => renderNew(c, page, template, FormState.refused(form, refusal)),
-    (message) => (/^Assignee|assignee/.test(message) ? "other" : undefined),
-  );
+  const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
+  return keepText(c, form, ["title", "body"], async () => {
+    const page = await enter(c);
+    await requireOwnForm(c, form);
+    const { ctx, repo } = page;
+    const forms = await findIssueForms(ctx, repo);
+    const template = forms.templates.find(({ path }) => path === form.text("template"));
+    return orRefuse(
+      c,
+      async () => {
+        if (!template && forms.isTemplateNeeded) {
+          throw invalid("An issue of this repository needs one of its templates.");
+        }
+        const issue = await createIssue(ctx, repo, await readIssue(form, template));
+        return redirectAfterWrite(c, issuePath(issue));
+      },
+      (refusal) => renderNew(c, page, template, FormState.refused(form, refusal)),
+      (message) => (/assignee/i.test(message) ? "other" : undefined),
+    );
+  });
 });
+
+/** @throws Failure `invalid` for a field that the issue can't have. */
+async function readIssue(form: SentForm, template: IssueTemplate | undefined): Promise<NewIssue> {
+  const title = form.line("title", TITLE_CHARS_MAX);
+  if (title === "") throw invalidField("title", "must not be empty");
+  const openedAt = Number(form.text("opened_at"));
+  const milestone = form.text("milestone");
+  return {
+    title,
+    body: template?.fields
+      ? await toFormText(template.fields, readAnswers(template.fields, form))
+      : readBody(form, "body", false),
+    ref: template?.ref ?? "",
+    templateLabels: template?.labels ?? [],
+    unlessSince: Number.isSafeInteger(openedAt) ? openedAt : undefined,
+    labelIds: readLabelIds(form),
+    milestoneId: /^0?$/.test(milestone) ? 0 : readId(milestone),
+    assignees: [...chosenOf(form, "user-"), form.line("other", TITLE_CHARS_MAX)],
+  };
+}
 
 const titleOf = ({ repo }: EnteredRepository): string =>
   `New issue - ${repo.owner.name}/${repo.row.name}`;

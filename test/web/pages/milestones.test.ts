@@ -1,14 +1,14 @@
 import { asc, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { events, milestones } from "../../../../src/db/schema/index.ts";
-import { Browser } from "../../../support/browser.ts";
-import { call, visit } from "../../../support/call.ts";
-import { formTokenOf } from "../../../support/credentials.ts";
-import { db } from "../../../support/db.ts";
-import { makeIssue, makeMilestone } from "../../../support/issues.ts";
-import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
-import { makePull } from "../../../support/pulls.ts";
+import { events, milestones } from "../../../src/db/schema/index.ts";
+import { Browser } from "../../support/browser.ts";
+import { call, visit } from "../../support/call.ts";
+import { formTokenOf } from "../../support/credentials.ts";
+import { db } from "../../support/db.ts";
+import { makeIssue, makeMilestone } from "../../support/issues.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makePull } from "../../support/pulls.ts";
 
 const BAD = `"><script>alert(1)</script>`;
 const ESCAPED = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;";
@@ -377,10 +377,32 @@ describe("the forms of milestones", () => {
 
   it("lead those who are not signed in to the sign-in", async () => {
     const repo = await make.repo(owner);
-    await expectRefused(repo, new Browser(undefined, PEOPLE.headers), 303);
+    const milestone = await makeMilestone(repo);
+    const stranger = new Browser(undefined, PEOPLE.headers);
+    for (const form of [`/${milestone.id}/close`, "/delete"]) {
+      const sent = { id: String(milestone.id) };
+      expect((await stranger.post(pathOf(repo, form), sent)).status).toBe(303);
+    }
+    expect(await milestonesOf(repo)).toEqual([milestone]);
     const { headers } = await visit("GET", pathOf(repo, "/new"), PEOPLE);
     const back = encodeURIComponent(pathOf(repo, "/new"));
     expect(headers.get("Location")).toBe(`/user/login?redirect_to=${back}`);
+  });
+
+  it("show what was typed to those whose session has ended", async () => {
+    const repo = await make.repo(owner);
+    const milestone = await makeMilestone(repo);
+    const stranger = new Browser(undefined, PEOPLE.headers);
+    for (const form of ["/new", `/${milestone.id}/edit`]) {
+      const { status, body } = await stranger.post(pathOf(repo, form), {
+        title: "x",
+        content: BAD,
+      });
+      expect(status).toBe(403);
+      expect(body).toContain(`>\n${ESCAPED}</textarea>`);
+    }
+    expect(await milestonesOf(repo)).toEqual([milestone]);
+    expect(await typesOf(repo)).toEqual([]);
   });
 
   it("are not for archived repositories", async () => {

@@ -1,14 +1,14 @@
 import { asc, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { events, labels } from "../../../../src/db/schema/index.ts";
-import { findLabelTemplate } from "../../../../src/domain/code/templates/label-templates.ts";
-import { Browser } from "../../../support/browser.ts";
-import { call, visit } from "../../../support/call.ts";
-import { formTokenOf } from "../../../support/credentials.ts";
-import { db } from "../../../support/db.ts";
-import { attachLabel, makeIssue, makeLabel } from "../../../support/issues.ts";
-import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
+import { events, labels } from "../../../src/db/schema/index.ts";
+import { findLabelTemplate } from "../../../src/domain/code/templates/label-templates.ts";
+import { Browser } from "../../support/browser.ts";
+import { call, visit } from "../../support/call.ts";
+import { formTokenOf } from "../../support/credentials.ts";
+import { db } from "../../support/db.ts";
+import { attachLabel, makeIssue, makeLabel } from "../../support/issues.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 
 const BAD = `"><script>alert(1)</script>`;
 const ESCAPED = "&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;";
@@ -100,13 +100,13 @@ describe("the page of labels", () => {
     const page = String((await browser.get(pathOf(repo))).body);
     expect(listed(page)).toEqual(["zoo", "shared"]);
     // The form is where they belong.
-    expect(page.split("/labels/edit?id=").length - 1).toBe(1);
+    expect(page.match(/labels\/\d+\/edit/g)).toHaveLength(1);
   });
 
   it("has forms for those alone who may change labels", async () => {
     const repo = await make.repo(owner);
     await makeLabel({ repo });
-    const forms = /labels\/(?:new|edit|delete)/;
+    const forms = /labels\/(?:new|\d+\/edit|delete)/;
     expect(String((await browser.get(pathOf(repo))).body)).toMatch(forms);
     expect(String((await reader.get(pathOf(repo))).body)).not.toMatch(forms);
     expect(await read(pathOf(repo))).not.toMatch(forms);
@@ -118,7 +118,7 @@ describe("the page of labels", () => {
     const repo = await make.repo(owner);
     const fields = { name: `${BAD}/${BAD}`, description: BAD, isExclusive: true };
     const { id } = await makeLabel({ repo }, fields);
-    for (const path of [pathOf(repo), pathOf(repo, `/edit?id=${id}`)]) {
+    for (const path of [pathOf(repo), pathOf(repo, `/${id}/edit`)]) {
       const page = String((await browser.get(path)).body);
       expect(page).toContain(ESCAPED);
       expect(page).not.toContain("<script>alert");
@@ -204,14 +204,14 @@ describe("the form of a label", () => {
   it("shows the label, and changes it", async () => {
     const repo = await make.repo(owner);
     const label = await makeLabel({ repo }, { name: "a/b", isExclusive: true, archivedAt: 5000 });
-    const path = pathOf(repo, "/edit");
-    const { body } = await browser.get(`${path}?id=${label.id}`);
+    const path = pathOf(repo, `/${label.id}/edit`);
+    const { body } = await browser.get(path);
     expect(typedIn(body, "name")).toBe("a/b");
     expect(typedIn(body, "color")).toBe("#ee0701");
     expect(body).toMatch(/name="is_archived"[^>]*checked/);
 
     const fields = { name: "c", color: "#000000", description: "now" };
-    const { status, headers } = await browser.submit(`${path}?id=${label.id}`, fields);
+    const { status, headers } = await browser.submit(path, fields);
     expect([status, headers.get("Location")]).toEqual([303, pathOf(repo)]);
     expect(await labelsOf(repo)).toMatchObject([
       { name: "c", color: "000000", description: "now", isExclusive: false, archivedAt: null },
@@ -222,7 +222,7 @@ describe("the form of a label", () => {
   it("is shown again with what was typed", async () => {
     const repo = await make.repo(owner);
     const label = await makeLabel({ repo });
-    const path = pathOf(repo, `/edit?id=${label.id}`);
+    const path = pathOf(repo, `/${label.id}/edit`);
     const { status, body } = await browser.submit(path, { name: "c", hex: "no" });
     expect(status).toBe(422);
     expect(typedIn(body, "name")).toBe("c");
@@ -251,16 +251,14 @@ describe("a label", () => {
     const token = await tokenOf(browser);
     for (const { id } of kept) {
       const sent = { _csrf: token, id: String(id), name: "x", color: "#000000" };
-      expect((await browser.get(pathOf(repo, `/edit?id=${id}`))).status).toBe(404);
-      expect((await browser.post(pathOf(repo, "/edit"), sent)).status).toBe(404);
+      expect((await browser.get(pathOf(repo, `/${id}/edit`))).status).toBe(404);
+      expect((await browser.post(pathOf(repo, `/${id}/edit`), sent)).status).toBe(404);
       expect((await browser.post(pathOf(repo, "/delete"), sent)).status).toBe(303);
       expect(await db.select().from(labels).where(eq(labels.id, id))).toHaveLength(1);
     }
     expect(await typesOf(repo)).toEqual([]);
-    for (const id of ["", "0", "x", "1 or 1"])
-      expect((await browser.get(pathOf(repo, `/edit?id=${encodeURIComponent(id)}`))).status).toBe(
-        404,
-      );
+    for (const id of ["0", "x", "1%20or%201"])
+      expect((await browser.get(pathOf(repo, `/${id}/edit`))).status, id).toBe(404);
   });
 });
 
@@ -318,8 +316,6 @@ describe("sets of labels", () => {
 });
 
 describe("the forms of labels", () => {
-  const FORMS = ["/new", "/edit", "/delete", "/initialize"];
-
   /** Sends each form by somebody who may not, and requires that nothing is written. */
   async function expectRefused(
     repo: TestRepo,
@@ -337,7 +333,7 @@ describe("the forms of labels", () => {
       template_name: "Default",
       ...fields,
     };
-    for (const form of FORMS) {
+    for (const form of ["/new", `/${label.id}/edit`, "/delete", "/initialize"]) {
       const answer = await by.post(pathOf(repo, form), sent, headers);
       expect(answer.status, form).toBe(status);
     }
@@ -355,11 +351,31 @@ describe("the forms of labels", () => {
 
   it("lead those who are not signed in to the sign-in", async () => {
     const repo = await make.repo(owner);
+    const label = await makeLabel({ repo });
     const stranger = new Browser(undefined, PEOPLE.headers);
-    await expectRefused(repo, stranger, 303);
+    for (const form of ["/delete", "/initialize"]) {
+      const sent = { id: String(label.id), template_name: "Default" };
+      expect((await stranger.post(pathOf(repo, form), sent)).status).toBe(303);
+    }
+    expect(await labelsOf(repo)).toEqual([label]);
     const { headers } = await visit("GET", pathOf(repo, "/new"), PEOPLE);
     const back = encodeURIComponent(pathOf(repo, "/new"));
     expect(headers.get("Location")).toBe(`/user/login?redirect_to=${back}`);
+  });
+
+  it("show what was typed to those whose session has ended", async () => {
+    const repo = await make.repo(owner);
+    const label = await makeLabel({ repo });
+    const stranger = new Browser(undefined, PEOPLE.headers);
+    for (const form of ["/new", `/${label.id}/edit`]) {
+      const sent = { name: BAD, color: "#000000", description: "a description" };
+      const { status, body } = await stranger.post(pathOf(repo, form), sent);
+      expect(status).toBe(403);
+      expect(body).toContain(`>\n${ESCAPED}</textarea>`);
+      expect(body).toContain(">\na description</textarea>");
+    }
+    expect(await labelsOf(repo)).toEqual([label]);
+    expect(await typesOf(repo)).toEqual([]);
   });
 
   it("are not for archived repositories", async () => {
@@ -408,7 +424,7 @@ describe("the labels of an organization", () => {
     await browser.submit(`${path}/new`, { name: "x", color: "#000000" });
     const made = (await labelsIn(org)).find(({ name }) => name === "x");
     expect(made).toMatchObject({ color: "000000", repoId: null });
-    await browser.submit(`${path}/edit?id=${made?.id}`, { name: "y", color: "#000000" });
+    await browser.submit(`${path}/${made?.id}/edit`, { name: "y", color: "#000000" });
     expect(listed((await browser.get(path)).body)).toContain("y");
     await browser.submit(path, { id: String(made?.id) }, `${path}/delete`);
     expect(listed((await browser.get(path)).body)).not.toContain("y");
@@ -425,7 +441,7 @@ describe("the labels of an organization", () => {
       const token = await tokenOf(by);
       const sent = { _csrf: token, id: String(label.id), name: "x", color: "#000000" };
       expect((await by.get(path)).status).toBe(404);
-      for (const form of ["/new", "/edit", "/delete", "/initialize"])
+      for (const form of ["/new", `/${label.id}/edit`, "/delete", "/initialize"])
         expect((await by.post(path + form, sent)).status).toBe(404);
     }
     expect((await visit("GET", path, PEOPLE)).status).toBe(303);
