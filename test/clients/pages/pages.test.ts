@@ -524,6 +524,32 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await context.close();
   });
 
+  it("preview a label as its name and color are typed", async () => {
+    const context = await browser.newContext();
+    const { page, complaints } = await openTab(context);
+    await signIn(page, "root");
+    await page.goto(`${root}/root/shown/labels/new`);
+    await page.getByLabel("Name").fill("Prio/<b>High</b>");
+    const preview = page.locator("form .chip");
+    expect(await preview.textContent()).toBe("Prio/<b>High</b>");
+    const [color, digits] = [
+      page.getByLabel("Color", { exact: true }),
+      page.getByLabel("Color as hex digits"),
+    ];
+    const fill = () => preview.locator("circle").getAttribute("fill");
+    await color.fill("#123456");
+    expect([await fill(), await digits.inputValue()]).toEqual(["#123456", "#123456"]);
+    await digits.fill("Fa0");
+    expect([await fill(), await color.inputValue()]).toEqual(["#ffaa00", "#ffaa00"]);
+    await digits.fill("no color");
+    expect(await fill()).toBe("#ffaa00");
+    await digits.fill("");
+    await page.getByRole("button", { name: "Create label" }).click();
+    await page.getByRole("link", { name: "Prio/<b>High</b>", exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
   it("show more of a diff in its place", async () => {
     const context = await browser.newContext();
     const { page, complaints } = await openTab(context);
