@@ -35,8 +35,9 @@ import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
 import { PULL_ACTIONS } from "../pulls/actions.ts";
 import { readId } from "../read-id.ts";
-import { readBody } from "./read-body.ts";
+import { readDay } from "./day.ts";
 import { readLabelIds } from "./label-choices.tsx";
+import { readBody } from "./read-body.ts";
 
 /** A form of a conversation that was sent. */
 export interface Sent {
@@ -193,7 +194,7 @@ const ACTIONS = {
   milestone: edit((form) => ({
     milestoneId: form.text("id") === "0" ? 0 : readId(form.text("id")),
   })),
-  deadline: edit((form) => ({ deadlineAt: readDay(form) })),
+  deadline: edit((form) => ({ deadlineAt: readDay("date", form.text("date")) })),
   estimate: edit((form) => ({ estimateSeconds: readDuration(form) })),
   subscribe: subscribe(true),
   unsubscribe: subscribe(false),
@@ -225,19 +226,3 @@ export type IssueAction = keyof typeof ACTIONS;
 /** The action that a form names; undefined for none. */
 export const findAction = (name: string): Action | undefined =>
   Object.hasOwn(ACTIONS, name) ? ACTIONS[name as IssueAction] : undefined;
-
-const DAY_MS = 86_400_000;
-
-/**
- * The end of the day of a form, in milliseconds; null for none.
- *
- * @throws Failure `invalid` for a text that is no day.
- */
-function readDay(form: Form): number | null {
-  const text = form.line("date", LINE_CHARS_MAX);
-  if (text === "") return null;
-  const start = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  if (Number.isNaN(start) || start < 0)
-    throw invalidField("date", "must be a day such as 2026-01-31");
-  return start + DAY_MS - 1000;
-}

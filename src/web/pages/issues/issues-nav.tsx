@@ -1,3 +1,4 @@
+import { isKindListed } from "../../../domain/issues/lists/list-issues.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { repositoryPath } from "../addresses.ts";
 
@@ -24,3 +25,7 @@ export function IssuesNav({ repo, current }: IssuesNavProps) {
     </nav>
   );
 }
+
+/** The tab of the pages that issues and pull requests share. */
+export const sharedTab = (repo: RepositoryContext): "issues" | "pulls" =>
+  isKindListed(repo, { isPull: false }) ? "issues" : "pulls";

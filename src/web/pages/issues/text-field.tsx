@@ -9,6 +9,7 @@ interface TextFieldProps {
   fault?: string | undefined;
   isRequired?: boolean;
   isFirst?: boolean;
+  charsMax?: number;
   /** The path that renders the text for its preview. */
   previewPath: string;
 }
@@ -27,7 +28,7 @@ export function TextField(props: TextFieldProps) {
         id={id}
         name={name}
         rows={8}
-        maxlength={TEXT_CHARS_MAX}
+        maxlength={props.charsMax ?? TEXT_CHARS_MAX}
         required={isRequired}
         autofocus={isFirst || fault !== undefined}
         aria-invalid={fault === undefined ? undefined : "true"}
