@@ -1,6 +1,6 @@
 import { type ByteText, byteTextBytes } from "../byte-text.ts";
 import { TREE } from "../object/kind.ts";
-import { findTreeEntry } from "../object/tree.ts";
+import { findTreeEntry, isTreeMode } from "../object/tree.ts";
 import { formatOid } from "../oid.ts";
 import { resident } from "../catalog/block-pool.ts";
 import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
@@ -73,17 +73,20 @@ export class PathFinder {
     const entry = findTreeEntry(content, name);
     let found = NOTHING;
     if (entry) {
-      const { location, isTree } = await resident(() => {
-        const at = this.catalog.findRaw(content, entry.oidOffset);
-        return { location: at, isTree: at !== undefined && this.catalog.kind(at) === TREE };
-      });
+      // A file is not looked up: where its row is may cost a read.
+      const isTree = isTreeMode(entry.mode);
       found = {
         occupant: `${entry.mode.toString(8)} ${formatOid(content, entry.oidOffset)}`,
-        tree: isTree ? location : undefined,
+        tree: isTree ? await resident(() => this.findTree(content, entry.oidOffset)) : undefined,
       };
     }
     if (known.size >= CACHED_MAX) known.clear();
     known.set(key, found);
     return found;
+  }
+
+  private findTree(oid: Uint8Array, offset: number): ObjectLocation | undefined {
+    const location = this.catalog.findRaw(oid, offset);
+    return location && this.catalog.kind(location) === TREE ? location : undefined;
   }
 }
