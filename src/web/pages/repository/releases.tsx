@@ -40,7 +40,6 @@ releases.get("/:owner/:repo/releases", async (c) => {
       feeds: feedsOf(page),
     },
     <>
-      <h2 class="hidden">Releases</h2>
       {total === 0 ? <p>This repository has no releases yet.</p> : undefined}
       {shown.map((each) => (
         <ReleaseBox page={page} shown={each} />
@@ -110,11 +109,11 @@ function ReleaseBox({
   return (
     <article class="box">
       <div class="box-head">
-        <h3 class="grow">
+        <h2 class="grow">
           <a href={`${path}/releases/tag/${tag}`}>{row.title || row.tagName}</a>{" "}
           {row.isDraft ? <span class="label">Draft</span> : undefined}{" "}
           {row.isPrerelease ? <span class="label">Pre-release</span> : undefined}
-        </h3>
+        </h2>
         <a href={sourcePath(repo, "src", { kind: "tag", name: row.tagName })}>
           <Icon name="tag" />
           {row.tagName}
