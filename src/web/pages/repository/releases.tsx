@@ -7,7 +7,7 @@ import type { Requirement } from "../../../auth/access/requirement.ts";
 import type { ReleaseContext } from "../../../shapes/releases/release.ts";
 import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
-import { accountPath, repositoryPath, sourcePath } from "../addresses.ts";
+import { accountPath, archivePath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
@@ -103,8 +103,8 @@ function ReleaseBox({
   const path = repositoryPath(repo);
   const tag = encodePath(row.tagName);
   const archives = [
-    ["Source code (zip)", `${path}/archive/${tag}.zip`],
-    ["Source code (tar.gz)", `${path}/archive/${tag}.tar.gz`],
+    ["Source code (zip)", archivePath(repo, row.tagName, "zip")],
+    ["Source code (tar.gz)", archivePath(repo, row.tagName, "tar.gz")],
   ] as const;
   return (
     <article class="box">

@@ -1,6 +1,6 @@
 import type { Revision } from "../../../domain/code/git/find-revision.ts";
-import { htmlUrlOf, encodePath } from "../../../shapes/urls.ts";
-import { repositoryPath } from "../addresses.ts";
+import { htmlUrlOf } from "../../../shapes/urls.ts";
+import { archivePath, repositoryPath } from "../addresses.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { Count } from "../count.tsx";
 import { Icon } from "../icon.tsx";
@@ -71,6 +71,13 @@ export function Summary({
   );
 }
 
+/** The archives of a revision, each with its name. */
+const ARCHIVES = [
+  ["zip", "ZIP"],
+  ["tar.gz", "tar.gz"],
+  ["bundle", "git bundle"],
+] as const;
+
 /** The address to clone a repository from, and the archives of a revision. */
 export function CloneBox({
   page: { ctx, repo },
@@ -80,7 +87,6 @@ export function CloneBox({
   revision: Revision;
 }) {
   const url = `${htmlUrlOf(repo, ctx)}.git`;
-  const archive = `${repositoryPath(repo)}/archive/${encodePath(revision.name)}`;
   return (
     <details class="menu end">
       <summary class="button primary">Clone</summary>
@@ -92,12 +98,11 @@ export function CloneBox({
           git asks for your name and an access token as the password where it needs one.
         </p>
         <ul>
-          <li>
-            <a href={`${archive}.zip`}>Download as ZIP</a>
-          </li>
-          <li>
-            <a href={`${archive}.tar.gz`}>Download as tar.gz</a>
-          </li>
+          {ARCHIVES.map(([format, label]) => (
+            <li>
+              <a href={archivePath(repo, revision.name, format)}>{`Download as ${label}`}</a>
+            </li>
+          ))}
         </ul>
       </div>
     </details>
