@@ -3,6 +3,7 @@ import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { archivePath, repositoryPath } from "../addresses.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { Count } from "../count.tsx";
+import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import type { EnteredRepository } from "./enter.ts";
 import { LanguageBar, type LanguageShare } from "./language-bar.tsx";
@@ -65,6 +66,7 @@ export function Summary({
         {row.licenses.map((license) => (
           <li>{license}</li>
         ))}
+        <li title="Its packs and LFS files">{formatBytes(row.sizeBytes + row.lfsSizeBytes)}</li>
       </ul>
       {languages.length > 0 ? <LanguageBar shares={languages} /> : undefined}
     </div>
