@@ -36,6 +36,7 @@ import { EmptyRepository } from "./empty-repository.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 import { toShares } from "./language-bar.tsx";
+import { languageOf } from "./languages.ts";
 import { countLines, highlightText, Lines, toLines } from "./lines.tsx";
 import { renderDocument } from "./render-document.ts";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
@@ -99,6 +100,7 @@ async function showSource(
   const isRoot = path === "";
   const isSource = c.req.query("display") === "source";
   const rendered = await renderText(page, found, isSource);
+  const language = found.file?.text === undefined ? undefined : await languageOf(found.file.name);
   const list = readListPage(c, ITEMS_PER_PAGE);
   const shown = found.items.slice(list.offset, list.offset + list.size);
   const entries = await renderInTurns(shown, (item) => (
@@ -141,7 +143,14 @@ async function showSource(
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
       </div>
       {found.file ? (
-        <File page={page} found={found} file={found.file} rendered={rendered} isSource={isSource} />
+        <File
+          page={page}
+          found={found}
+          file={found.file}
+          language={language}
+          rendered={rendered}
+          isSource={isSource}
+        />
       ) : (
         <Directory page={page} found={found} entries={entries} rendered={rendered}>
           <Pager url={c.req.url} page={list} total={found.items.length} />
@@ -312,6 +321,8 @@ interface FileProps {
   page: EnteredRepository;
   found: SourceView;
   file: ShownFile;
+  /** The language of a text. */
+  language: string | undefined;
   rendered: Rendered | undefined;
   /** Whether a document is shown as its text. */
   isSource: boolean;
@@ -328,7 +339,7 @@ const KIND_NAMES = {
 const isBlamed = ({ kind, isLfs }: ShownFile): boolean =>
   !isLfs && (kind === "file" || kind === "executable");
 
-function File({ page, found, file, rendered, isSource }: FileProps) {
+function File({ page, found, file, language, rendered, isSource }: FileProps) {
   const { repo } = page;
   const { revision, path } = found;
   const history = { path: sourcePath(repo, "commits", revision, path), label: "History" };
@@ -336,6 +347,7 @@ function File({ page, found, file, rendered, isSource }: FileProps) {
   const facts = [
     ...(file.text === undefined ? [] : [`${lineCount} line${lineCount === 1 ? "" : "s"}`]),
     ...(file.kind === "submodule" ? [] : [formatBytes(file.sizeBytes)]),
+    ...(language === undefined ? [] : [language]),
     ...(KIND_NAMES[file.kind] ? [KIND_NAMES[file.kind]] : []),
     ...(file.isLfs ? ["Stored with Git LFS"] : []),
   ];
@@ -370,7 +382,7 @@ function Content({
   found: { revision, path },
   file,
   rendered,
-}: Omit<FileProps, "isSource">) {
+}: Omit<FileProps, "isSource" | "language">) {
   const { name, type, submodule } = file;
   if (submodule) {
     return (
