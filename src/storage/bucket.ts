@@ -179,8 +179,9 @@ export class Bucket {
   }
 
   /**
-   * The end of a read of the blocks `from` to `until` (exclusive): beyond `until` if an earlier read
-   * of the request has ended at `from`, since walks over history read a file from front to back.
+   * The end of a read of the blocks `from` to `until` (exclusive): beyond `until` if an earlier
+   * read of the request has ended at `from`, since walks over history read a file from front to
+   * back.
    */
   private findRunEnd(key: string, sizeBytes: number, from: number, until: number): number {
     const before = this.runs.get(`${key}#${from}`) ?? 0;
