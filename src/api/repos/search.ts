@@ -72,6 +72,7 @@ repositorySearch.openapi(
           isPrivate: query.private === false ? false : query.is_private,
           isTemplate: query.template,
           isArchived: query.archived,
+          language: undefined,
           mode: oneOf(["fork", "source", "mirror", "collaborative"], query.mode, "search mode"),
           sort:
             oneOf(Object.keys(SORTS) as (keyof typeof SORTS)[], query.sort, "sort mode") ?? "alpha",

@@ -1,3 +1,4 @@
+import type { ArchiveFormat } from "../../domain/code/archives/archive-format.ts";
 import type { Revision } from "../../domain/code/git/find-revision.ts";
 import { type IssueNames, issueHtmlUrlOf } from "../../shapes/issues/issue.ts";
 import { encodePath } from "../../shapes/urls.ts";
@@ -47,6 +48,10 @@ export function sourcePath(
  */
 export const comparePath = (repo: Names, base: string, head: string, dots = "..."): string =>
   `${repositoryPath(repo)}/compare/${encodePath(base)}${dots}${encodePath(head)}`;
+
+/** The path of an archive of a revision. */
+export const archivePath = (repo: Names, revision: string, format: ArchiveFormat): string =>
+  `${repositoryPath(repo)}/archive/${encodePath(revision)}.${format}`;
 
 /** The path of a commit's page. */
 export const commitPath = (repo: Names, oid: string): string =>

@@ -21,8 +21,8 @@ export const launch = (): Promise<Browser> =>
   });
 
 /**
- * Opens a page that collects what its console reports: violations of the policy, and files that are
- * missing.
+ * Opens a page that collects complaints: violations of the policy and missing files, which its
+ * console reports, errors of its scripts, and what it loads from other hosts.
  */
 export async function openTab(
   context: BrowserContext,
@@ -36,6 +36,11 @@ export async function openTab(
     if (message.type() === "error" && !isExpected) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (request.isNavigationRequest()) return;
+    const { origin } = new URL(request.frame().url());
+    if (new URL(request.url()).origin !== origin) complaints.push(`loads ${request.url()}`);
+  });
   return { page, complaints };
 }
 
@@ -44,11 +49,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 /** WCAG 2.2 AA, whose newest rules axe leaves out by default, and what is common practice. */
 const RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/** What a page's readers with disabilities meet, by the rules that axe checks. */
-export async function findBarriers(page: Page): Promise<string[]> {
+/** What a page's readers with disabilities meet, by the rules of axe or by some of them. */
+export async function findBarriers(page: Page, rules = RULES): Promise<string[]> {
   // Not as a script of the page, whose policy allows none.
-  await page.evaluate(AXE);
-  const { violations } = await page.evaluate((rules) => axe.run({ runOnly: rules }), RULES);
+  if (!(await page.evaluate(() => "axe" in window))) await page.evaluate(AXE);
+  const { violations } = await page.evaluate(
+    (runOnly) => axe.run({ runOnly, resultTypes: ["violations"] }),
+    rules,
+  );
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 

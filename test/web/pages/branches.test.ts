@@ -23,6 +23,35 @@ const pathOf = ({ owner, name }: TestRepo): string => `/${owner}/${name}`;
 /** The number of times that a text has another one. */
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
+describe("the archives of a branch", () => {
+  it("are served where the pages link to them", async () => {
+    const repo = await make.repo(await make.user());
+    const history = new History();
+    const oid = history.commit({ files: { a: "1" } });
+    const name = `a"<b>&#`;
+    const refs = ["main", name].map((each) => ({ ref: `refs/heads/${each}`, oid }));
+    await storeRefs(repo, refs, history.build());
+    const path = pathOf(repo);
+    const links = [path, `${path}/branches`].map(async (page) =>
+      Array.from(
+        (await read(page)).matchAll(/href="([^"]*\/archive\/[^"]*)"/g),
+        ([, link = ""]) => link,
+      ),
+    );
+    const found = [...new Set((await Promise.all(links)).flat())];
+    expect(found.toSorted()).toEqual(
+      [
+        ...["bundle", "tar.gz", "zip"].map((format) => `${path}/archive/main.${format}`),
+        ...["tar.gz", "zip"].map((format) => `${path}/archive/a%22%3Cb%3E%26%23.${format}`),
+      ].toSorted(),
+    );
+    for (const link of found) {
+      const { status } = await visit("GET", link);
+      expect(status, link).toBe(200);
+    }
+  });
+});
+
 describe("the pull request of a branch", () => {
   it("is the open one, else the latest, for those who may read it", async () => {
     const owner = await make.user();

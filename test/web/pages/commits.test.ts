@@ -57,6 +57,20 @@ describe("lists of commits", () => {
     );
   });
 
+  it("fold what a message has below its first line, as text, and copy the commit's id", async () => {
+    const repo = await make.repo(await make.user());
+    const history = new History();
+    const first = history.commit({ message: "Only a subject\n" });
+    const message = `\n  Subject \n\n<b>Body</b>\n${"x".repeat(3000)}\n`;
+    const oid = history.commit({ message, parents: [first] });
+    await storePush(repo, "refs/heads/main", oid, history.build());
+    const page = await read(`${pathOf(repo)}/commits/branch/main`);
+    expect(page).toContain(">Subject </a>");
+    expect(page).toMatch(/<pre class="message">&lt;b&gt;Body&lt;\/b&gt;\nx{1988}…<\/pre>/);
+    expect(page.split('<details class="rest">').length).toBe(2);
+    for (const each of [first, oid]) expect(page).toContain(`data-copy="${each}"`);
+  });
+
   it("leave details to the page of the commit, which escapes them", async () => {
     const { path, oid, first, report } = await makeChecked();
     const description = '<script>alert("x")</script>';

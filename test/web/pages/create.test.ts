@@ -43,7 +43,8 @@ describe("the form of a new repository", () => {
       name,
       description: " About it ",
       visibility: "private",
-      gitignores: "Ada",
+      "gitignore-Ada": "on",
+      "gitignore-Node": "on",
       license: "MIT",
       issue_labels: "Default",
       default_branch: "trunk",
@@ -59,6 +60,8 @@ describe("the form of a new repository", () => {
     const { body } = await browser.get(`/${user.name}/${name}`);
     for (const file of [".gitignore", "LICENSE", "README.md"])
       expect(body).toContain(`>${file}</a>`);
+    const ignored = await browser.get(`/${user.name}/${name}/raw/branch/trunk/.gitignore`);
+    for (const template of ["Ada", "Node"]) expect(ignored.body).toContain(`# ---> ${template}`);
   });
 
   it("creates one in an organization, which an address may choose", async () => {
@@ -89,7 +92,7 @@ describe("the form of a new repository", () => {
     ["description", { description: "x".repeat(2049) }, 422],
     ["default_branch", { default_branch: "a..b" }, 422],
     ["license", { license: "none" }, 422],
-    ["gitignores", { gitignores: "none" }, 422],
+    ["gitignores", { "gitignore-none": "on" }, 422],
   ])(
     "says at %s why it is refused, and keeps what was typed: %j",
     async (field, fields, status) => {

@@ -25,10 +25,35 @@ describe("explore", () => {
     expect(await read(`/explore/repos?q=${query}&archived=0`)).toContain(shown.name);
   });
 
+  it("finds repositories by their main language, by any name of it", async () => {
+    const owner = await make.user();
+    const [vim, other] = [
+      await make.repo(owner, { language: "Vim Script", visibility: "public" }),
+      await make.repo(owner, { language: "Ada", visibility: "public" }),
+    ];
+    const query = `q=${encodeURIComponent(`${owner.name}/`)}`;
+    for (const name of ["Vim+Script", "viml"]) {
+      const found = await read(`/explore/repos?${query}&language=${name}`);
+      expect(found).toContain(`href="/${owner.name}/${vim.name}"`);
+      expect(found).not.toContain(`href="/${owner.name}/${other.name}"`);
+      expect(found).toContain('value="Vim Script"');
+    }
+    expect(await read(`/explore/repos?${query}&language=none`)).toContain(
+      "No repository was found",
+    );
+  });
+
   it("finds users and organizations", async () => {
     const user = await make.user();
     expect(await read(`/explore/users?q=${user.name}`)).toContain(`href="/${user.name}"`);
-    await read("/explore/organizations");
+    const org = await make.org([user]);
+    const hidden = await make.org([user], { visibility: "private" });
+    const found = await read(`/explore/organizations?q=${org.name.toUpperCase()}`);
+    expect(found).toContain(`href="/${org.name}"`);
+    expect(found).not.toContain(`href="/${user.name}"`);
+    expect(await read(`/explore/organizations?q=${org.name}z`)).toContain("was found");
+    const other = await read(`/explore/organizations?q=${hidden.name}`);
+    expect(other).not.toContain(`href="/${hidden.name}"`);
     await read(`/explore/users?q=${"x".repeat(2000)}`);
   });
 

@@ -58,6 +58,9 @@ describe("the graph of commits", () => {
     const page = await read(`${path}?branch=main`);
     expect(page).toContain("4 commits of main");
     expect(page).not.toContain(oids.aside);
+    expect(page).toContain('name="branch" value="main" checked=""');
+    expect(page).toContain('name="branch" value="&quot;&gt;&lt;script&gt;x"');
+    expect(await read(`${path}?branch=main&branch=`)).toContain("4 commits of main");
     expect((await visit("GET", `${path}?branch=none`, PEOPLE)).status).toBe(404);
   });
 

@@ -48,6 +48,7 @@ describe("the page of a repository", () => {
     expect(page).toContain(`href="https://forge.example${path}/src/branch/main/docs/a.md"`);
     expect(page).toContain(`content="forge.example${path} git https://forge.example${path}.git"`);
     expect(page).toMatch(/1 commit<\/a>[^]*1 branch<\/a>[^]*0 tags<\/a>/);
+    expect(page).toMatch(/<li title="Its packs and LFS files">[1-9]\d* B<\/li>/);
   });
 
   it("says what to do with an empty one, to those who may", async () => {
@@ -91,7 +92,7 @@ describe("the page of a path", () => {
       '<span id="L2"><a href="#L2">2</a><span class="hljs-comment"> two */</span>',
     );
     expect(page).toContain('<span class="hljs-keyword">const</span>');
-    expect(page).toContain("3 lines, 28 B");
+    expect(page).toContain("3 lines, 28 B, TypeScript");
   });
 
   it("shows the lines of a document that is too long to be rendered", async () => {

@@ -13,6 +13,8 @@ export interface RepositoryQuery {
   isPrivate: boolean | undefined;
   isTemplate: boolean | undefined;
   isArchived: boolean | undefined;
+  /** The main language, as linguist calls it. */
+  language: string | undefined;
   mode: "fork" | "source" | "mirror" | "collaborative" | undefined;
   sort: RepositorySort;
   isDescending: boolean;
@@ -43,6 +45,7 @@ export const ALL_REPOSITORIES: RepositoryQuery = {
   isPrivate: undefined,
   isTemplate: undefined,
   isArchived: undefined,
+  language: undefined,
   mode: undefined,
   sort: "updated",
   isDescending: true,

@@ -122,6 +122,7 @@ function filters(query: QuerySql): SQL[] {
   only(sql`${repositories.isPrivate}`, query.isPrivate);
   only(sql`${repositories.isTemplate}`, query.isTemplate);
   only(sql`(${repositories.archivedAt} is not null)`, query.isArchived);
+  if (query.language !== undefined) list.push(sql`${repositories.language} = ${query.language}`);
   if (query.mode === "fork") list.push(sql`${repositories.isFork} = 1`);
   if (query.mode === "mirror") list.push(sql`${repositories.isMirror} = 1`);
   if (query.mode === "source")

@@ -20,7 +20,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
-import { Field, Form } from "../layout.tsx";
+import { Fault, Field, Form } from "../layout.tsx";
 import { openOwnPage, type OwnPage } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { readId } from "../read-id.ts";
@@ -99,7 +99,11 @@ const isLabelTemplate = (name: string): name is LabelTemplateName =>
 function toCreation(form: SentForm): Parameters<typeof createRepository>[2] {
   const labels = form.text("issue_labels");
   if (labels !== "" && !isLabelTemplate(labels)) throw invalid("There are no such labels.");
-  const [gitignores, license] = [form.text("gitignores"), form.text("license")];
+  const gitignores = form
+    .namesWith(GITIGNORE)
+    .map((name) => name.slice(GITIGNORE.length))
+    .join(",");
+  const license = form.text("license");
   return {
     name: form.line("name", NAME_CHARS_MAX),
     description: form.line("description", DESCRIPTION_CHARS_MAX),
@@ -210,6 +214,29 @@ function TemplateItems({ state }: { state: FormState }) {
   );
 }
 
+/** What the names of the checkboxes of `.gitignore` templates begin with. */
+const GITIGNORE = "gitignore-";
+
+/** The choice of templates of which a `.gitignore` is made, closed unless one is chosen. */
+function Gitignores({ state, names }: { state: FormState; names: readonly string[] }) {
+  const { fault } = state.of("gitignores");
+  const isOpen = fault !== undefined || names.some((name) => state.isSet(GITIGNORE + name, false));
+  return (
+    <fieldset>
+      <legend>.gitignore</legend>
+      <Fault id="gitignores-fault" text={fault} />
+      <details open={isOpen}>
+        <summary>Templates</summary>
+        <div class="many">
+          {names.map((name) => (
+            <CheckField state={state} label={name} name={GITIGNORE + name} />
+          ))}
+        </div>
+      </details>
+    </fieldset>
+  );
+}
+
 /** The choices of the first files and labels. */
 async function FirstContent({ state }: { state: FormState }) {
   const [gitignores, licenses] = await Promise.all([listGitignores(), listLicenses()]);
@@ -222,12 +249,7 @@ async function FirstContent({ state }: { state: FormState }) {
         <CheckField state={state} label="Begin with a README" name="auto_init" />
         <CheckField state={state} label="It is a template for other repositories" name="template" />
       </fieldset>
-      <SelectField
-        state={state}
-        label=".gitignore"
-        name="gitignores"
-        options={[none, ...gitignores.map(same)]}
-      />
+      <Gitignores state={state} names={gitignores} />
       <SelectField
         state={state}
         label="License"

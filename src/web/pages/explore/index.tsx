@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { Child } from "hono/jsx";
 
+import { loadLanguages } from "../../../domain/code/languages/language-table.ts";
 import { listOrganizations } from "../../../domain/people/orgs/list-organizations.ts";
 import { searchUsers } from "../../../domain/people/accounts/search-users.ts";
 import { searchRepositories } from "../../../domain/repos/repository/search-repositories.ts";
@@ -18,6 +19,8 @@ import { readRepositoryOrder, RepositoryOrderField } from "../repository-order.t
 
 const PAGE_SIZE = 20;
 const TOPICS_SIZE = 100;
+/** No language of linguist has a longer name. */
+const LANGUAGE_CHARS_MAX = 100;
 
 /** The pages that lead from nowhere to repositories, users and organizations. */
 export const explore = new Hono<WebEnv>();
@@ -36,12 +39,19 @@ const readFilter = (c: Context, name: keyof typeof FILTERS): boolean | undefined
   return text === "1" ? true : text === "0" ? false : undefined;
 };
 
+/** The language that the query names, as linguist calls it; a name that it lacks stays as it is. */
+async function readLanguage(c: Context): Promise<string | undefined> {
+  const name = (c.req.query("language") ?? "").slice(0, LANGUAGE_CHARS_MAX);
+  return name === "" ? undefined : ((await loadLanguages()).find(name)?.name ?? name);
+}
+
 explore.get("/explore/repos", async (c) => {
   const { page, text } = await openSearch(c);
   const { ctx } = page;
   const list = readListPage(c, PAGE_SIZE);
   const { order, sort, isDescending } = readRepositoryOrder(c);
   const isTopic = c.req.query("topic") === "1";
+  const language = await readLanguage(c);
   const query = {
     ...ALL_REPOSITORIES,
     text,
@@ -50,6 +60,7 @@ explore.get("/explore/repos", async (c) => {
     isPrivate: readFilter(c, "private"),
     isTemplate: readFilter(c, "template"),
     isArchived: readFilter(c, "archived"),
+    language,
     sort,
     isDescending,
   };
@@ -58,6 +69,16 @@ explore.get("/explore/repos", async (c) => {
     options: (
       <>
         <RepositoryOrderField order={order} />
+        <span class="pair">
+          <label for="language">Language</label>
+          <input
+            id="language"
+            name="language"
+            value={language ?? ""}
+            autocapitalize="none"
+            spellcheck={false}
+          />
+        </span>
         {Object.entries(FILTERS).map(([name, label]) => (
           <label class="check">
             <input type="checkbox" name={name} value="1" checked={c.req.query(name) === "1"} />
@@ -94,13 +115,14 @@ explore.get("/explore/users", async (c) => {
 });
 
 explore.get("/explore/organizations", async (c) => {
-  const { page } = await openSearch(c);
+  const { page, text } = await openSearch(c);
   const list = readListPage(c, PAGE_SIZE);
-  const { items, total } = await listOrganizations(page.ctx, list);
-  return renderExplore(c, page, "organizations", undefined, {
+  const { items, total } = await listOrganizations(page.ctx, list, text);
+  return renderExplore(c, page, "organizations", text, {
+    placeholder: "Beginning of a name",
     results: (
       <>
-        <AccountList accounts={items} empty="There is no organization yet." />
+        <AccountList accounts={items} empty="No organization was found." />
         <Pager url={c.req.url} page={list} total={total} />
       </>
     ),
@@ -145,13 +167,12 @@ const PARTS = {
   topics: "Topics",
 } as const;
 
-/** @param text What is searched; undefined where nothing can be searched. */
 function renderExplore(
   c: Context<WebEnv>,
   page: Page,
   part: keyof typeof PARTS,
-  text: string | undefined,
-  { options, results }: { options?: Child; results: Child },
+  text: string,
+  { placeholder, options, results }: { placeholder?: string; options?: Child; results: Child },
 ): Response | Promise<Response> {
   return renderPage(
     c,
@@ -170,13 +191,17 @@ function renderExplore(
           ))}
         </ul>
       </nav>
-      {text === undefined ? undefined : (
-        <form class="filters" action={`/explore/${part}`}>
-          <input type="search" name="q" value={text} aria-label={`Search ${PARTS[part]}`} />
-          {options}
-          <button type="submit">Search</button>
-        </form>
-      )}
+      <form class="filters" action={`/explore/${part}`}>
+        <input
+          type="search"
+          name="q"
+          value={text}
+          aria-label={`Search ${PARTS[part]}`}
+          placeholder={placeholder}
+        />
+        {options}
+        <button type="submit">Search</button>
+      </form>
       {results}
     </>,
   );

@@ -33,13 +33,14 @@ import { forbidden, invalidField } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
+import { PULL_ACTIONS } from "../pulls/actions.ts";
 import { readId } from "../read-id.ts";
 import { readDay } from "./day.ts";
 import { readLabelIds } from "./label-choices.tsx";
-import { TEXT_CHARS_MAX } from "./text-field.tsx";
+import { readBody } from "./read-body.ts";
 
 /** A form of a conversation that was sent. */
-interface Sent {
+export interface Sent {
   ctx: Ctx;
   repo: RepositoryContext;
   /** The number of the issue. */
@@ -49,7 +50,7 @@ interface Sent {
 }
 
 /** What a form does. */
-type Action = (sent: Sent) => Promise<Done | void>;
+export type Action = (sent: Sent) => Promise<Done | void>;
 
 /** Where the page leads after an action: to an anchor of the conversation, or to another page. */
 export interface Done {
@@ -60,19 +61,6 @@ export interface Done {
 
 /** Characters of names and reasons. */
 const LINE_CHARS_MAX = 255;
-
-/** @throws Failure `invalid` for a longer text than the API takes. */
-export function readBody(
-  form: Form,
-  name: string,
-  isRequired: boolean,
-  charsMax = TEXT_CHARS_MAX,
-): string {
-  const text = form.text(name).replaceAll("\r\n", "\n");
-  if (text.length > charsMax) throw invalidField(name, `must have at most ${charsMax} characters`);
-  if (isRequired && text.trim() === "") throw invalidField(name, "must not be empty");
-  return text;
-}
 
 const edit =
   (toEdit: (form: Form) => IssueEdit): Action =>
@@ -230,6 +218,7 @@ const ACTIONS = {
     if (seconds === 0) throw invalidField("duration", "must be a duration such as 1h 30m");
     await addTime(ctx, repo, number, user, { seconds, doneAt: null, userName: "" });
   },
+  ...PULL_ACTIONS,
 } as const satisfies Record<string, Action>;
 
 export type IssueAction = keyof typeof ACTIONS;

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { pullPages } from "../pulls/pull-pages.tsx";
 import { histories } from "./history.tsx";
 import { conversations } from "./issue.tsx";
 import { labels } from "./labels.tsx";
@@ -14,6 +15,7 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   newIssues,
   conversations,
   histories,
+  pullPages,
   labels,
   milestones,
 ];

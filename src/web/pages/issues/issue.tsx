@@ -15,7 +15,8 @@ import {
 } from "../../../domain/issues/timeline/read-conversation.ts";
 import type { ReviewState } from "../../../db/schema/index.ts";
 import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
-import { notFound } from "../../../lib/failure.ts";
+import { Failure, notFound } from "../../../lib/failure.ts";
+import { type MergeState, readMergeState } from "../../../domain/pulls/merge/read-merge-state.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath, repositoryPath } from "../addresses.ts";
@@ -35,7 +36,9 @@ import { ActionForm, type Sending } from "./action-form.tsx";
 import { type Done, findAction } from "./actions.ts";
 import { CommentBox, type Written } from "./comment-box.tsx";
 import { EventEntry } from "./entry.tsx";
-import { Poster, StateLabel } from "./issue-rows.tsx";
+import { IssueHead, mayChange, mayTakePart, type Refused } from "./issue-head.tsx";
+import { MergeBox } from "../pulls/merge-box.tsx";
+import { PullTabs } from "../pulls/pull-tabs.tsx";
 import { Sidebar, type SidebarProps } from "./sidebar.tsx";
 import { TextField } from "./text-field.tsx";
 
@@ -43,28 +46,29 @@ import { TextField } from "./text-field.tsx";
 const ENTRIES_SIZE = 100;
 /** Dependencies, and users to choose from, that the page offers. */
 const SOME = { size: 100, offset: 0 };
-/** Characters of a title, as in the API. */
-const TITLE_CHARS_MAX = 255;
 
 /** The pages of an issue and of a pull request: what was said and done, and forms to take part. */
 export const conversations = new Hono<WebEnv>();
 
 const NUMBER = "number{[0-9]{1,15}}";
 
-for (const kind of ["issues", "pulls"] as const) {
+const KINDS = ["issues", "pulls"] as const;
+type Kind = (typeof KINDS)[number];
+
+for (const kind of KINDS) {
   const address = `/:owner/:repo/${kind}/:${NUMBER}`;
   conversations.get(address, async (c) => {
     const page = await enterRepositoryPage(c, { mode: "read" });
-    const view = await readView(c, page);
+    const view = await readView(c, page, kind);
     const { issue } = view.conversation;
     if (issue.row.isPull !== (kind === "pulls")) return c.redirect(issuePath(issue), 303);
     return showConversation(c, page, view);
   });
-  conversations.post(address, (c) => act(c));
+  conversations.post(address, (c) => act(c, kind));
 }
 
 /** Does what a form of the page asks for; a refusal is shown on the page, with what was typed. */
-async function act(c: Context<WebEnv>): Promise<Response> {
+async function act(c: Context<WebEnv>, kind: Kind): Promise<Response> {
   const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
   return keepText(c, form, ["body", "title"], async () => {
     const page = await enterRepositoryPage(c, { mode: "read" }, ["write:issue"]);
@@ -79,7 +83,8 @@ async function act(c: Context<WebEnv>): Promise<Response> {
         const done = (await action({ ctx, repo, number: numberOf(c), user, form })) ?? {};
         return redirectAfterWrite(c, addressAfter(new URL(c.req.url).pathname, done));
       },
-      async (refusal) => showConversation(c, page, await readView(c, page), { form, refusal }),
+      async (refusal) =>
+        showConversation(c, page, await readView(c, page, kind), { form, refusal }),
     );
   });
 }
@@ -98,15 +103,18 @@ const numberOf = (c: Context): number => Number(c.req.param("number"));
 /** What the page shows. */
 interface View extends Pick<SidebarProps, "conversation" | "dependencies" | "assignees"> {
   list: ListPage;
+  /** Undefined for an issue. */
+  mergeState: MergeState | undefined;
 }
 
 /**
  * Reads what the page shows, of the page of the timeline that the query names by `page`, or by an
  * `entry` on it.
  *
- * Cost: one round trip of the database, of four calls for a writer.
+ * Cost: one round trip of the database, of four calls for a writer; for a pull request as
+ * `readMergeState`, at the same time.
  */
-async function readView(c: Context, page: EnteredRepository): Promise<View> {
+async function readView(c: Context, page: EnteredRepository, kind: Kind): Promise<View> {
   const { ctx, repo } = page;
   const number = numberOf(c);
   const asked = readListPage(c, ENTRIES_SIZE);
@@ -116,11 +124,12 @@ async function readView(c: Context, page: EnteredRepository): Promise<View> {
   const mayAssign = (["issues", "pulls"] as const).some((unit) =>
     isAllowed(repo, { unit, mode: "write" }),
   );
-  const [conversation, blockers, waiting, assignees] = await Promise.all([
+  const [conversation, blockers, waiting, assignees, mergeState] = await Promise.all([
     readConversation(ctx, repo, number, asked, entryId),
     hasDependencies ? listDependencies(ctx, repo, number, SOME) : undefined,
     hasDependencies ? listWaiting(ctx, repo, number, SOME) : undefined,
     mayAssign ? listAssignees(ctx, repo, SOME) : undefined,
+    kind === "pulls" ? orNone(readMergeState(ctx, repo, number)) : undefined,
   ]);
   if (!isUnitOn(repo.row, unitOf(conversation.issue.row))) throw notFound();
   const { offset } = conversation;
@@ -128,15 +137,17 @@ async function readView(c: Context, page: EnteredRepository): Promise<View> {
     conversation,
     dependencies: blockers && waiting && { blockers: blockers.items, waiting: waiting.items },
     assignees: assignees?.items ?? [],
+    mergeState,
     list: { size: ENTRIES_SIZE, offset, number: Math.floor(offset / ENTRIES_SIZE) + 1 },
   };
 }
 
-/** A form of the page that was refused, as it was sent. */
-interface Refused {
-  form: Form;
-  refusal: Refusal;
-}
+/** What is found, or undefined where a number is that of an issue. */
+const orNone = <T,>(found: Promise<T>): Promise<T | undefined> =>
+  found.catch((error: unknown) => {
+    if (error instanceof Failure && error.kind === "not_found") return undefined;
+    throw error;
+  });
 
 /** The forms that show a refusal themselves; those of other ones stand above the conversation. */
 const WITH_FIELDS: ReadonlySet<string> = new Set(["comment", "title", "edit-body", "edit-comment"]);
@@ -155,7 +166,7 @@ async function showConversation(
   view: View,
   refused?: Refused,
 ): Promise<Response> {
-  const { conversation, list } = view;
+  const { conversation, list, mergeState } = view;
   const { issue, entries } = conversation;
   const { isPull, number, title } = issue.row;
   const sending = { path: issuePath(issue), formToken: page.formToken };
@@ -172,7 +183,8 @@ async function showConversation(
       status: refused?.refusal.status ?? 200,
     },
     <>
-      <Head {...props} />
+      <IssueHead {...props} issue={issue} />
+      {mergeState ? <PullTabs pull={mergeState.pull} current="conversation" /> : undefined}
       <div class="split end">
         <div>
           {refused && !WITH_FIELDS.has(action ?? "") ? (
@@ -191,6 +203,7 @@ async function showConversation(
             )}
           </ol>
           <Pager url={c.req.url} page={list} total={entries.total} />
+          {mergeState ? <MergeBox page={page} state={mergeState} sending={sending} /> : undefined}
           <NewComment {...props} />
         </div>
         <Sidebar page={page} {...view} />
@@ -263,81 +276,6 @@ const REVIEW_VERBS: Readonly<Record<ReviewState, string>> = {
   pending: "began a review",
   request_review: "was asked for a review",
 };
-
-/** The title and the state, with the form that changes the title. */
-function Head({ c, page, conversation, sending, refused }: PartProps) {
-  const { issue } = conversation;
-  const { row, pull } = issue;
-  const isRefused = refused?.form.text("action") === "title";
-  const mayEdit = mayChange(page, issue);
-  if (mayEdit && (isRefused || c.req.query("edit") === "title")) {
-    return (
-      <ActionForm {...sending} action="title" class="row">
-        <Field
-          label="Title"
-          name="title"
-          value={isRefused ? refused.form.text("title") : row.title}
-          fault={isRefused ? refused.refusal.text : undefined}
-          maxlength={TITLE_CHARS_MAX}
-          isFirst
-        />
-        <button type="submit" class="primary">
-          Save
-        </button>
-        <a class="button" href={sending.path}>
-          Cancel
-        </a>
-      </ActionForm>
-    );
-  }
-  return (
-    <div class="issue-head">
-      <div class="code-bar">
-        <h2 class="grow">
-          {row.title} <span class="soft">{`#${row.number}`}</span>
-        </h2>
-        {mayEdit ? (
-          <a class="button small" href={`${sending.path}?edit=title`}>
-            Edit<span class="hidden"> title</span>
-          </a>
-        ) : undefined}
-        {row.isPull ? undefined : (
-          <a class="button small primary" href={`${repositoryPath(issue.repo)}/issues/new`}>
-            New issue
-          </a>
-        )}
-      </div>
-      <p>
-        <StateLabel issue={issue} />{" "}
-        <span class="soft">
-          <Poster issue={issue} />
-          {pull ? (
-            <>
-              {" wants to merge "}
-              <code>{pull.headBranch}</code>
-              {" into "}
-              <code>{pull.baseBranch}</code>
-            </>
-          ) : (
-            " opened this"
-          )}{" "}
-          <Ago at={row.createdAt} now={page.ctx.now} />
-        </span>
-        {row.isLocked ? <span class="label">Locked</span> : undefined}
-      </p>
-    </div>
-  );
-}
-
-/** Whether the reader may change the text and the state of an issue. */
-const mayChange = ({ ctx }: EnteredRepository, issue: IssueContext): boolean =>
-  ctx.actor.user !== undefined && issue.repo.row.archivedAt === null && mayEditIssue(ctx, issue);
-
-/** Whether the reader may comment and react. */
-const mayTakePart = ({ ctx }: EnteredRepository, issue: IssueContext): boolean =>
-  ctx.actor.user !== undefined &&
-  issue.repo.row.archivedAt === null &&
-  (!issue.row.isLocked || isIssueWritable(issue));
 
 function Comment({ written, ...props }: PartProps & { written: Written }) {
   const { c, page, conversation, sending, refused } = props;

@@ -11,8 +11,13 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
 import { Pager, readListPage } from "../pager.tsx";
-import { enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
-import { READ_ISSUES, READ_PULLS, renderRepository } from "../repository/frame.tsx";
+import {
+  enterRepositoryPage,
+  type EnteredRepository,
+  READ_ISSUES,
+  READ_PULLS,
+} from "../repository/enter.ts";
+import { renderRepository } from "../repository/frame.tsx";
 import { readListQuery, withParameters } from "./filters.ts";
 import { IssueFilters, StateTabs } from "./issue-filters.tsx";
 import { IssueRows } from "./issue-rows.tsx";

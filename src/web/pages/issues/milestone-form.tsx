@@ -5,7 +5,7 @@ import { GeneralFault } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
-import { readBody } from "./actions.ts";
+import { readBody } from "./read-body.ts";
 import { formatDay, readDay } from "./day.ts";
 import { TextField } from "./text-field.tsx";
 

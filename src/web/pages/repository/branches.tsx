@@ -27,10 +27,10 @@ import { decodeText } from "../../../git/byte-text.ts";
 import type { BranchEntry } from "../../../shapes/git/branch.ts";
 import { decodeCommitText } from "../../../shapes/git/commit.ts";
 import { gitTimeMs } from "../../../shapes/git/git-time.ts";
-import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
-import { commitPath, comparePath, repositoryPath, sourcePath } from "../addresses.ts";
+import { archivePath, commitPath, comparePath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
+import { CopyIcon } from "../copy-button.tsx";
 import { Count } from "../count.tsx";
 import { readForm } from "../form.ts";
 import { Icon } from "../icon.tsx";
@@ -158,7 +158,8 @@ function Branch({ page, branch, count, pull }: BranchProps) {
     <li>
       <div class="grow">
         <Icon name="branch" />
-        <a href={sourcePath(repo, "src", { kind: "branch", name })}>{name}</a>{" "}
+        <a href={sourcePath(repo, "src", { kind: "branch", name })}>{name}</a>
+        <CopyIcon text={name} subject="the name" />{" "}
         {isDefault ? <span class="label">Default</span> : undefined}{" "}
         {rules.length > 0 ? <span class="label">Protected</span> : undefined}{" "}
         {pull ? <PullLink pull={pull} /> : undefined}
@@ -184,8 +185,23 @@ function Branch({ page, branch, count, pull }: BranchProps) {
       {isDefault ? undefined : (
         <a href={comparePath(repo, repo.row.defaultBranch, name)}>Compare</a>
       )}
+      <ArchiveLinks page={page} name={name} />
       {canDelete ? <DeleteForm page={page} name={name} /> : undefined}
     </li>
+  );
+}
+
+/** The archives of a branch or a tag. */
+function ArchiveLinks({ page: { repo }, name }: { page: EnteredRepository; name: string }) {
+  return (
+    <>
+      <a href={archivePath(repo, name, "zip")}>
+        ZIP<span class="hidden">{` of ${name}`}</span>
+      </a>
+      <a href={archivePath(repo, name, "tar.gz")}>
+        tar.gz<span class="hidden">{` of ${name}`}</span>
+      </a>
+    </>
   );
 }
 
@@ -345,8 +361,7 @@ branches.get("/:owner/:repo/tags", async (c) => {
             <span class="soft">
               <Ago at={gitTimeMs(timeSeconds)} now={ctx.now} />
             </span>
-            <a href={`${path}/archive/${encodePath(name)}.zip`}>ZIP</a>
-            <a href={`${path}/archive/${encodePath(name)}.tar.gz`}>tar.gz</a>
+            <ArchiveLinks page={page} name={name} />
           </li>
         ))}
       </ul>

@@ -1,4 +1,5 @@
 import { type NamedRevision, sourcePath } from "../addresses.ts";
+import { CopyIcon } from "../copy-button.tsx";
 import type { EnteredRepository } from "./enter.ts";
 
 interface BreadcrumbsProps {
@@ -24,7 +25,8 @@ export function Breadcrumbs({ page: { repo }, revision, path }: BreadcrumbsProps
             <a href={sourcePath(repo, "src", revision, names.slice(0, at + 1).join("/"))}>{name}</a>
           )}
         </>
-      ))}
+      ))}{" "}
+      <CopyIcon text={path} subject="the path" />
     </nav>
   );
 }

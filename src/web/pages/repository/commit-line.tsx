@@ -5,6 +5,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { accountPath, commitPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
+import { CopyIcon } from "../copy-button.tsx";
 import { Icon } from "../icon.tsx";
 import type { EnteredRepository } from "./enter.ts";
 
@@ -82,9 +83,33 @@ export function StatusIcon({ state }: { state: CommitState }) {
 /** Shown in place of a message that is empty. */
 export const NO_MESSAGE = "(no message)";
 
+/** Characters of a message that lists show; its commit's page shows all. */
+const BODY_CHARS_MAX = 2000;
+
+const messageOf = ({ commit }: CommitEntry): string =>
+  decodeCommitText(commit, commit.message).trim();
+
 /** The first line of a commit's message. */
-export const subjectOf = ({ commit }: CommitEntry): string =>
-  decodeCommitText(commit, commit.message).trimStart().split("\n", 1)[0] || NO_MESSAGE;
+export const subjectOf = (entry: CommitEntry): string =>
+  messageOf(entry).split("\n", 1)[0] || NO_MESSAGE;
+
+/** What a commit's message has below its first line, folded. */
+export function MessageBody({ entry }: { entry: CommitEntry }) {
+  const message = messageOf(entry);
+  const body = message.slice(subjectOf(entry).length).trim();
+  if (message === "" || body === "") return <></>;
+  return (
+    <details class="rest">
+      <summary title="The rest of the message">
+        <span aria-hidden="true">…</span>
+        <span class="hidden">The rest of the message</span>
+      </summary>
+      <pre class="message">
+        {body.length > BODY_CHARS_MAX ? `${body.slice(0, BODY_CHARS_MAX)}…` : body}
+      </pre>
+    </details>
+  );
+}
 
 interface CommitLineProps {
   page: EnteredRepository;
@@ -113,7 +138,8 @@ export function CommitLine({ page: { repo, ctx }, entry, history }: CommitLinePr
         <span class="soft">
           <a class="oid" href={commitPath(repo, entry.commitOid)}>
             {entry.commitOid.slice(0, 10)}
-          </a>{" "}
+          </a>
+          <CopyIcon text={entry.commitOid} subject="the id" />{" "}
           <Ago at={entry.commit.committer.timeSeconds * 1000} now={ctx.now} />
         </span>
       ) : undefined}

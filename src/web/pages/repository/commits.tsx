@@ -14,10 +14,11 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { commitPath, comparePath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
+import { CopyIcon } from "../copy-button.tsx";
 import { Count } from "../count.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { readSearchText } from "../read-search-text.ts";
-import { CommitAuthor, CommitMarks, subjectOf } from "./commit-line.tsx";
+import { CommitAuthor, CommitMarks, MessageBody, subjectOf } from "./commit-line.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
@@ -194,16 +195,20 @@ export function CommitRow({ page: { repo, ctx }, entry, path }: CommitRowProps) 
       <div class="grow">
         <a class="subject" href={commitPath(repo, commitOid)}>
           {subjectOf(entry)}
-        </a>
+        </a>{" "}
+        <MessageBody entry={entry} />
         <div class="soft">
           <CommitAuthor entry={entry} />{" "}
           <Ago at={commit.committer.timeSeconds * 1000} now={ctx.now} />
         </div>
       </div>
       <CommitMarks repo={repo} entry={entry} />
-      <a class="oid" href={commitPath(repo, commitOid)}>
-        {commitOid.slice(0, 10)}
-      </a>
+      <span>
+        <a class="oid" href={commitPath(repo, commitOid)}>
+          {commitOid.slice(0, 10)}
+        </a>
+        <CopyIcon text={commitOid} subject="the id" />
+      </span>
       <a class="soft" href={sourcePath(repo, "src", { kind: "commit", name: commitOid }, path)}>
         Browse
       </a>

@@ -1,5 +1,6 @@
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
+import { CopyIcon } from "../copy-button.tsx";
 import type { EnteredRepository } from "./enter.ts";
 
 /** What to do with a repository that has no commit on its default branch. */
@@ -7,6 +8,8 @@ export function EmptyRepository({ page: { ctx, repo } }: { page: EnteredReposito
   const { defaultBranch } = repo.row;
   const url = `${htmlUrlOf(repo, ctx)}.git`;
   const mayWrite = isAllowed(repo, { unit: "code", mode: "write" });
+  const push = `git remote add origin ${url}\ngit push -u origin ${defaultBranch}`;
+  const fresh = `git init -b ${defaultBranch}\ngit add .\ngit commit -m "First commit"\n${push}`;
   if (!mayWrite) {
     return (
       <section class="card">
@@ -18,19 +21,16 @@ export function EmptyRepository({ page: { ctx, repo } }: { page: EnteredReposito
   return (
     <section class="card">
       <h2>This repository is empty</h2>
-      <p>Begin with a folder of yours:</p>
-      <pre class="secret">
-        {`git init -b ${defaultBranch}
-git add .
-git commit -m "First commit"
-git remote add origin ${url}
-git push -u origin ${defaultBranch}`}
-      </pre>
-      <p>Or push a repository that you have:</p>
-      <pre class="secret">
-        {`git remote add origin ${url}
-git push -u origin ${defaultBranch}`}
-      </pre>
+      <p>
+        {"Begin with a folder of yours: "}
+        <CopyIcon text={fresh} subject="the commands" />
+      </p>
+      <pre class="secret">{fresh}</pre>
+      <p>
+        {"Or push a repository that you have: "}
+        <CopyIcon text={push} subject="the commands" />
+      </p>
+      <pre class="secret">{push}</pre>
       <p class="soft">
         git asks for your name and a password: an access token of{" "}
         <a href="/user/settings/tokens">your settings</a> is one.

@@ -15,16 +15,10 @@ import { Icon } from "../icon.tsx";
 import { Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import { Banners } from "./banners.tsx";
-import { type EnteredRepository, READ_CODE } from "./enter.ts";
+import { type EnteredRepository, READ_CODE, READ_ISSUES, READ_PULLS } from "./enter.ts";
 
 /** The permission for the packages that are linked to a repository. */
 export const READ_PACKAGES: Requirement = { unit: "packages", mode: "read" };
-
-/** The permission for the issues of a repository. */
-export const READ_ISSUES: Requirement = { unit: "issues", mode: "read" };
-
-/** The permission for the pull requests of a repository. */
-export const READ_PULLS: Requirement = { unit: "pulls", mode: "read" };
 
 /** A part of a repository, with its tab. */
 interface Tab {

@@ -7,6 +7,7 @@ import {
   refsByCommit,
 } from "../../../domain/code/commits/list-graph.ts";
 import { readCommits } from "../../../domain/code/commits/read-commits.ts";
+import { listRefNames, type RefNames } from "../../../domain/code/git/ref-names.ts";
 import { readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { CommitEntry } from "../../../shapes/git/commit.ts";
@@ -29,6 +30,9 @@ const NAMES_MAX = 3;
 /** Branches by which the graph is narrowed. */
 const BRANCHES_MAX = 20;
 
+/** Branches that the menu offers; others are named. */
+const BRANCHES_OFFERED_MAX = 50;
+
 /** Units of the drawing: from one lane to the next, the height of a row, and a commit's radius. */
 const LANE = 14;
 const ROW = 32;
@@ -44,7 +48,9 @@ graph.get("/:owner/:repo/graph", async (c) => {
   const page = await enterRepositoryPage(c, READ_CODE);
   const { ctx, repo } = page;
   const list = readListPage(c, PAGE_SIZE);
-  const names = (c.req.queries("branch") ?? []).slice(0, BRANCHES_MAX);
+  const names = (c.req.queries("branch") ?? [])
+    .filter((name) => name !== "")
+    .slice(0, BRANCHES_MAX);
   const read = await readSnapshot(ctx, repo, async (snapshot) => {
     const listed = await listGraph(snapshot, names, list);
     if (!listed) return undefined;
@@ -52,10 +58,11 @@ graph.get("/:owner/:repo/graph", async (c) => {
     const nodes = listed.items.map(({ commitOid }) => repository.graph.find(commitOid));
     const parts = { hasStat: false, hasFiles: false, hasVerification: false, statusesOf: repo.row };
     const commits = await readCommits(ctx, snapshot, nodes, parts);
-    return { ...listed, commits, refs: refsByCommit(snapshot) };
+    const branches = listRefNames(snapshot, "refs/heads/", BRANCHES_OFFERED_MAX);
+    return { ...listed, commits, branches, refs: refsByCommit(snapshot) };
   });
   if (!read) throw notFound();
-  const { items, total, commits, refs } = read;
+  const { items, total, commits, branches, refs } = read;
   const lanes = items.flatMap(({ lane, above, below, passing }) => [
     lane,
     ...above,
@@ -78,6 +85,7 @@ graph.get("/:owner/:repo/graph", async (c) => {
           List
         </a>
         {names.length === 0 ? undefined : <a href={`${path}/graph`}>All branches</a>}
+        <BranchChooser path={path} branches={branches} chosen={names} />
       </div>
       {items.length === 0 && total > list.offset ? (
         <p class="notice">This part of the history is too long to be drawn.</p>
@@ -101,6 +109,41 @@ graph.get("/:owner/:repo/graph", async (c) => {
     </>,
   );
 });
+
+interface BranchChooserProps {
+  /** Of the repository. */
+  path: string;
+  branches: RefNames;
+  chosen: readonly string[];
+}
+
+/** The menu by which the graph is narrowed to some branches. */
+function BranchChooser({ path, branches: { names, total }, chosen }: BranchChooserProps) {
+  const offered = [...new Set([...chosen, ...names])];
+  return (
+    <details class="menu end">
+      <summary class="button">Branches</summary>
+      <form class="menu-body" action={`${path}/graph`}>
+        {offered.map((name) => (
+          <label class="check">
+            <input type="checkbox" name="branch" value={name} checked={chosen.includes(name)} />
+            {name}
+          </label>
+        ))}
+        {total > names.length ? (
+          <input
+            name="branch"
+            aria-label="Name of another branch"
+            placeholder="Another branch"
+            autocapitalize="none"
+            spellcheck={false}
+          />
+        ) : undefined}
+        <button type="submit">Show</button>
+      </form>
+    </details>
+  );
+}
 
 interface RowProps {
   page: EnteredRepository;

@@ -1,6 +1,9 @@
 /** Languages that are shown by name; the others are one share. */
 const NAMES_MAX = 8;
 
+/** The name of the share of all languages that are not named. */
+const OTHERS = "Other";
+
 /** The color of what linguist gives none, in both color schemes. */
 const NO_COLOR = "#818b98";
 
@@ -28,7 +31,7 @@ export function toShares(
   const count = languages.length > NAMES_MAX + 1 ? NAMES_MAX : languages.length;
   const others = sumOf(languages.slice(count));
   const listed =
-    others === 0 ? languages : [...languages.slice(0, count), ["Other", others] as const];
+    others === 0 ? languages : [...languages.slice(0, count), [OTHERS, others] as const];
   return listed.map(([name, bytes]) => ({
     name,
     percent: (100 * bytes) / total,
@@ -54,7 +57,12 @@ export function LanguageBar({ shares }: { shares: readonly LanguageShare[] }) {
             <svg class="icon" viewBox="0 0 16 16" aria-hidden="true">
               <circle cx="8" cy="8" r="6" fill={color} />
             </svg>
-            {name} <span class="soft">{`${formatPercent(percent)}%`}</span>
+            {name === OTHERS ? (
+              name
+            ) : (
+              <a href={`/explore/repos?language=${encodeURIComponent(name)}`}>{name}</a>
+            )}{" "}
+            <span class="soft">{`${formatPercent(percent)}%`}</span>
           </li>
         ))}
       </ul>

@@ -20,12 +20,17 @@ const GRAMMARS: Readonly<Record<string, string>> = {
 /** Names of the grammar without rules. */
 const PLAIN: ReadonlySet<string> = new Set(["", "text", "txt"]);
 
-/** The names by which a highlighter may know the language of a file, by preference. */
-export async function grammarsOf(filename: string): Promise<string[]> {
+/** The language of a file by its name alone, as linguist calls it; undefined if none is known. */
+export async function languageOf(filename: string): Promise<string | undefined> {
   const table = await loadLanguages();
   const found = table.findByName(filename);
-  const language = found && (table.findUsual(found.by, found.languages) ?? found.languages[0]);
-  const names = language ? [GRAMMARS[language.name] ?? language.name.toLowerCase()] : [];
+  return (found && (table.findUsual(found.by, found.languages) ?? found.languages[0]))?.name;
+}
+
+/** The names by which a highlighter may know the language of a file, by preference. */
+export async function grammarsOf(filename: string): Promise<string[]> {
+  const language = await languageOf(filename);
+  const names = language === undefined ? [] : [GRAMMARS[language] ?? language.toLowerCase()];
   const extension = filename.includes(".") ? filename.slice(filename.lastIndexOf(".") + 1) : "";
   return [
     ...names,

@@ -7,7 +7,7 @@ import type { Requirement } from "../../../auth/access/requirement.ts";
 import type { ReleaseContext } from "../../../shapes/releases/release.ts";
 import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
-import { accountPath, repositoryPath, sourcePath } from "../addresses.ts";
+import { accountPath, archivePath, repositoryPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
@@ -40,7 +40,6 @@ releases.get("/:owner/:repo/releases", async (c) => {
       feeds: feedsOf(page),
     },
     <>
-      <h2 class="hidden">Releases</h2>
       {total === 0 ? <p>This repository has no releases yet.</p> : undefined}
       {shown.map((each) => (
         <ReleaseBox page={page} shown={each} />
@@ -104,17 +103,17 @@ function ReleaseBox({
   const path = repositoryPath(repo);
   const tag = encodePath(row.tagName);
   const archives = [
-    ["Source code (zip)", `${path}/archive/${tag}.zip`],
-    ["Source code (tar.gz)", `${path}/archive/${tag}.tar.gz`],
+    ["Source code (zip)", archivePath(repo, row.tagName, "zip")],
+    ["Source code (tar.gz)", archivePath(repo, row.tagName, "tar.gz")],
   ] as const;
   return (
     <article class="box">
       <div class="box-head">
-        <h3 class="grow">
+        <h2 class="grow">
           <a href={`${path}/releases/tag/${tag}`}>{row.title || row.tagName}</a>{" "}
           {row.isDraft ? <span class="label">Draft</span> : undefined}{" "}
           {row.isPrerelease ? <span class="label">Pre-release</span> : undefined}
-        </h3>
+        </h2>
         <a href={sourcePath(repo, "src", { kind: "tag", name: row.tagName })}>
           <Icon name="tag" />
           {row.tagName}

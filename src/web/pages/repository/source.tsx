@@ -4,6 +4,7 @@ import { raw } from "hono/html";
 import type { PropsWithChildren } from "hono/jsx";
 
 import { findContentRevision, splitPath } from "../../../domain/code/contents/find-entry.ts";
+import { listCommits } from "../../../domain/code/commits/list-commits.ts";
 import {
   readSourceView,
   type ShownFile,
@@ -11,7 +12,12 @@ import {
 } from "../../../domain/code/contents/read-source-view.ts";
 import { loadLanguageColors } from "../../../domain/code/languages/language-colors.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
-import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import type { Revision } from "../../../domain/code/git/find-revision.ts";
+import {
+  hasRefs,
+  readSnapshot,
+  type RepositorySnapshot,
+} from "../../../domain/code/git/open-snapshot.ts";
 import { refreshInsights } from "../../../domain/repos/repository/repository-insights.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -30,6 +36,7 @@ import { EmptyRepository } from "./empty-repository.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 import { toShares } from "./language-bar.tsx";
+import { languageOf } from "./languages.ts";
 import { countLines, highlightText, Lines, toLines } from "./lines.tsx";
 import { renderDocument } from "./render-document.ts";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
@@ -64,6 +71,7 @@ async function showSource(
   names: readonly string[],
 ): Promise<Response> {
   const { ctx, repo } = page;
+  const isHome = kind === undefined;
   const read = await readSnapshot(ctx, repo, async (snapshot) => {
     if (!hasRefs(snapshot.state)) return undefined;
     const at = kind
@@ -72,7 +80,10 @@ async function showSource(
           (revision) => revision && { revision, names },
         );
     const found = at && (await readSourceView(ctx, repo, snapshot, at.revision, at.names));
-    return found && { found, refs: readRefs(snapshot) };
+    if (!found) return undefined;
+    // It takes a walk over the history.
+    const commitCount = isHome ? await countCommits(snapshot, at.revision) : undefined;
+    return { found, refs: readRefs(snapshot), commitCount };
   });
   if (!read) {
     // Only the default branch of a repository may be one that does not exist yet.
@@ -84,18 +95,17 @@ async function showSource(
       <EmptyRepository page={page} />,
     );
   }
-  const { found, refs } = read;
-  const { revision, path, commitCount } = found;
+  const { found, refs, commitCount } = read;
+  const { revision, path } = found;
   const isRoot = path === "";
   const isSource = c.req.query("display") === "source";
   const rendered = await renderText(page, found, isSource);
+  const language = found.file?.text === undefined ? undefined : await languageOf(found.file.name);
   const list = readListPage(c, ITEMS_PER_PAGE);
   const shown = found.items.slice(list.offset, list.offset + list.size);
   const entries = await renderInTurns(shown, (item) => (
     <Entry page={page} found={found} item={item} now={ctx.now} />
   ));
-  const commits = { path: sourcePath(repo, "commits", revision), count: commitCount };
-  const isHome = kind === undefined;
   const { languages } = isHome
     ? refreshInsights(ctx, repo, page.insights, revision.commitOid)
     : { languages: [] };
@@ -111,11 +121,11 @@ async function showSource(
       scripts: ["code.ts"],
     },
     <>
-      {isHome ? (
+      {commitCount !== undefined ? (
         <Summary
           page={page}
           refs={refs}
-          commits={commits}
+          commits={{ path: sourcePath(repo, "commits", revision), count: commitCount }}
           languages={toShares(languages, colors)}
         />
       ) : undefined}
@@ -133,7 +143,14 @@ async function showSource(
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
       </div>
       {found.file ? (
-        <File page={page} found={found} file={found.file} rendered={rendered} isSource={isSource} />
+        <File
+          page={page}
+          found={found}
+          file={found.file}
+          language={language}
+          rendered={rendered}
+          isSource={isSource}
+        />
       ) : (
         <Directory page={page} found={found} entries={entries} rendered={rendered}>
           <Pager url={c.req.url} page={list} total={found.items.length} />
@@ -141,6 +158,11 @@ async function showSource(
       )}
     </>,
   );
+}
+
+async function countCommits(snapshot: RepositorySnapshot, { node }: Revision): Promise<number> {
+  const { total } = await listCommits(snapshot, { tips: [node] }, { size: 0, offset: 0 });
+  return total;
 }
 
 const titleOf = ({ repo: { row, owner } }: EnteredRepository): string =>
@@ -299,6 +321,8 @@ interface FileProps {
   page: EnteredRepository;
   found: SourceView;
   file: ShownFile;
+  /** The language of a text. */
+  language: string | undefined;
   rendered: Rendered | undefined;
   /** Whether a document is shown as its text. */
   isSource: boolean;
@@ -315,7 +339,7 @@ const KIND_NAMES = {
 const isBlamed = ({ kind, isLfs }: ShownFile): boolean =>
   !isLfs && (kind === "file" || kind === "executable");
 
-function File({ page, found, file, rendered, isSource }: FileProps) {
+function File({ page, found, file, language, rendered, isSource }: FileProps) {
   const { repo } = page;
   const { revision, path } = found;
   const history = { path: sourcePath(repo, "commits", revision, path), label: "History" };
@@ -323,6 +347,7 @@ function File({ page, found, file, rendered, isSource }: FileProps) {
   const facts = [
     ...(file.text === undefined ? [] : [`${lineCount} line${lineCount === 1 ? "" : "s"}`]),
     ...(file.kind === "submodule" ? [] : [formatBytes(file.sizeBytes)]),
+    ...(language === undefined ? [] : [language]),
     ...(KIND_NAMES[file.kind] ? [KIND_NAMES[file.kind]] : []),
     ...(file.isLfs ? ["Stored with Git LFS"] : []),
   ];
@@ -357,7 +382,7 @@ function Content({
   found: { revision, path },
   file,
   rendered,
-}: Omit<FileProps, "isSource">) {
+}: Omit<FileProps, "isSource" | "language">) {
   const { name, type, submodule } = file;
   if (submodule) {
     return (

@@ -1,8 +1,9 @@
 import type { Revision } from "../../../domain/code/git/find-revision.ts";
-import { htmlUrlOf, encodePath } from "../../../shapes/urls.ts";
-import { repositoryPath } from "../addresses.ts";
+import { htmlUrlOf } from "../../../shapes/urls.ts";
+import { archivePath, repositoryPath } from "../addresses.ts";
 import { CopyButton } from "../copy-button.tsx";
 import { Count } from "../count.tsx";
+import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import type { EnteredRepository } from "./enter.ts";
 import { LanguageBar, type LanguageShare } from "./language-bar.tsx";
@@ -65,11 +66,19 @@ export function Summary({
         {row.licenses.map((license) => (
           <li>{license}</li>
         ))}
+        <li title="Its packs and LFS files">{formatBytes(row.sizeBytes + row.lfsSizeBytes)}</li>
       </ul>
       {languages.length > 0 ? <LanguageBar shares={languages} /> : undefined}
     </div>
   );
 }
+
+/** The archives of a revision, each with its name. */
+const ARCHIVES = [
+  ["zip", "ZIP"],
+  ["tar.gz", "tar.gz"],
+  ["bundle", "git bundle"],
+] as const;
 
 /** The address to clone a repository from, and the archives of a revision. */
 export function CloneBox({
@@ -80,7 +89,6 @@ export function CloneBox({
   revision: Revision;
 }) {
   const url = `${htmlUrlOf(repo, ctx)}.git`;
-  const archive = `${repositoryPath(repo)}/archive/${encodePath(revision.name)}`;
   return (
     <details class="menu end">
       <summary class="button primary">Clone</summary>
@@ -92,12 +100,11 @@ export function CloneBox({
           git asks for your name and an access token as the password where it needs one.
         </p>
         <ul>
-          <li>
-            <a href={`${archive}.zip`}>Download as ZIP</a>
-          </li>
-          <li>
-            <a href={`${archive}.tar.gz`}>Download as tar.gz</a>
-          </li>
+          {ARCHIVES.map(([format, label]) => (
+            <li>
+              <a href={archivePath(repo, revision.name, format)}>{`Download as ${label}`}</a>
+            </li>
+          ))}
         </ul>
       </div>
     </details>

@@ -2,9 +2,11 @@
 import { copyOnClick } from "./common/copy.ts";
 import { localize } from "./common/localize.ts";
 import { closeMenus } from "./common/menus.ts";
+import { focusScrollers } from "./common/scrollers.ts";
 import { listenToKeys } from "./common/shortcuts.ts";
 
 localize(document);
 copyOnClick();
 closeMenus();
+focusScrollers();
 listenToKeys();

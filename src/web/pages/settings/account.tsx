@@ -120,14 +120,16 @@ async function renderAccount(c: Context<WebEnv>, page: OwnPage, refusal?: Refusa
         <h2 id="notifications">Notifications by mail</h2>
         {isMailOn(page.ctx.config) ? undefined : <p>This service sends no mail.</p>}
         <Form action={`${PATH}/notifications`} formToken={page.formToken}>
-          <label for="email-notifications">You receive by mail</label>
-          <select id="email-notifications" name="email_notifications">
-            {EMAIL_NOTIFICATIONS.map((each) => (
-              <option value={each} selected={each === page.user.emailNotifications}>
-                {WANTED[each]}
-              </option>
-            ))}
-          </select>
+          <div class="field">
+            <label for="email-notifications">You receive by mail</label>
+            <select id="email-notifications" name="email_notifications">
+              {EMAIL_NOTIFICATIONS.map((each) => (
+                <option value={each} selected={each === page.user.emailNotifications}>
+                  {WANTED[each]}
+                </option>
+              ))}
+            </select>
+          </div>
           <button type="submit">Save</button>
         </Form>
       </section>
