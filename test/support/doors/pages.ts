@@ -137,6 +137,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of an issue": ({ path, issueNumber }) => `${path}/issues/${issueNumber}`,
   "the page of an entry": ({ path, issueNumber }) => `${path}/issues/${issueNumber}?entry=9`,
   "the page of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}`,
+  "the commits of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}/commits`,
+  "the files of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}/files`,
   "the versions of a text": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/history`,
   "the versions of a pull request's text": ({ path, pullNumber }) =>
     `${path}/pulls/${pullNumber}/history`,
