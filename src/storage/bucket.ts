@@ -160,13 +160,13 @@ export class Bucket {
       // One range from the first to the last missing block, including cached blocks between them.
       const until = first + found.lastIndexOf(undefined) + 1;
       const from = first + missing;
-      const end = this.findRunEnd(key, sizeBytes, from, until);
-      const fetched = await this.fetchBlocks(key, sizeBytes, from, end);
+      const runEnd = this.findRunEnd(key, sizeBytes, from, until);
+      const fetched = await this.fetchBlocks(key, sizeBytes, from, runEnd);
       for (const [at, block] of fetched.entries()) {
         if (from + at < until) found[missing + at] = block;
         blocks.set(`${key}#${from + at}`, block, block.length);
       }
-      this.runs.set(`${key}#${end}`, end - from);
+      this.runs.set(`${key}#${runEnd}`, runEnd - from);
       this.gaugeBlocks(Math.max(0, blocks.heldBytes - this.blockBytesBefore));
     }
     const result = new Uint8Array(end - start);
