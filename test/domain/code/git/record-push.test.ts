@@ -33,7 +33,12 @@ interface PushEvent {
   pushId: string;
   part: number;
   refCount: number;
-  updates: { ref: string; commitCount?: number; commits?: { message: string }[] }[];
+  updates: {
+    ref: string;
+    commitCount?: number;
+    commits?: { message: string }[];
+    hasNoReferences?: true;
+  }[];
 }
 
 async function pushEventsOf(repo: TestRepo) {
