@@ -42,7 +42,7 @@ export async function findArchive(
     mediaType: MEDIA_TYPES[format],
     modifiedAt: revisionTime(snapshot, revision),
     // A branch may move to an earlier commit.
-    isDateExact: true,
+    isDateExact: ref !== commitOid,
   };
   if (format === "bundle") {
     return {
