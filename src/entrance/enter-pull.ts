@@ -6,9 +6,12 @@ import { authenticate } from "./authenticate.ts";
 import type { IncomingRequest } from "./door.ts";
 import {
   findPermitted,
+  type ForReader,
   needsRules,
   type RepositoryTarget,
   type RequestContext,
+  selectForReader,
+  toForReader,
   withRules,
 } from "./enter-repository.ts";
 
@@ -41,4 +44,32 @@ export async function enterPull(
   const [pulls = [], heads = [], rules] = more ?? [];
   const repo = rules ? withRules(found, rules) : found;
   return { ctx, repo, pull: requirePull(repo, toOnePull(ctx, repo, { rows: pulls, heads })) };
+}
+
+/**
+ * Like `enterPull`, for a page that shows how the repository relates to its reader; in the same
+ * round trip.
+ */
+export async function enterPullForReader(
+  incoming: IncomingRequest,
+  target: RepositoryTarget,
+  number: number,
+): Promise<RequestContext & ForReader & { pull: PullContext }> {
+  const { db } = incoming.base;
+  const entered = await authenticate(
+    incoming,
+    target,
+    (caller) => selectRepositoriesOfName(db, caller, target),
+    (caller) =>
+      [
+        ...selectPullByName(db, caller, target, number),
+        ...selectForReader(db, target)(caller),
+      ] as const,
+  );
+  const { ctx, more } = entered;
+  // SECURITY: before anything is said about the pull request, as in `enterPull`.
+  const repo = await findPermitted(incoming, ctx, target, entered.target);
+  const [pulls = [], heads = [], toggles = [], parents = [], unread = []] = more ?? [];
+  const pull = requirePull(repo, toOnePull(ctx, repo, { rows: pulls, heads }));
+  return { ctx, repo, pull, ...toForReader(ctx, [toggles, parents, unread]) };
 }

@@ -115,7 +115,7 @@ export async function enterRepositoryForReader(
 }
 
 /** What a page shows of its reader. */
-interface ForReader {
+export interface ForReader {
   readonly facts: ReaderFacts;
   /** The reader's unread notifications. */
   readonly unreadCount: number;
@@ -123,14 +123,16 @@ interface ForReader {
   readonly insights: RepositoryInsightsRow | undefined;
 }
 
-const selectForReader = (db: Database, target: RepositoryTarget) => (caller: CallerArgument) =>
-  [
-    ...selectReaderFacts(db, target, caller),
-    selectUnreadCount(db, caller),
-    ...(target.showsInsights ? [selectInsightsByName(db, target)] : []),
-  ] as const;
+/** The statements of what a page shows of its reader, for `toForReader`. */
+export const selectForReader =
+  (db: Database, target: RepositoryTarget) => (caller: CallerArgument) =>
+    [
+      ...selectReaderFacts(db, target, caller),
+      selectUnreadCount(db, caller),
+      ...(target.showsInsights ? [selectInsightsByName(db, target)] : []),
+    ] as const;
 
-const toForReader = (
+export const toForReader = (
   { actor }: Ctx,
   [toggles, parents, unread, stored]: ResultsOf<ReturnType<ReturnType<typeof selectForReader>>> = [
     [],

@@ -12,6 +12,8 @@ export class CallerLeft extends Error {
 export interface StepBudgetOptions {
   /** Aborted when the caller leaves. */
   readonly signal?: AbortSignal | undefined;
+  /** Lets requests come first, for work that nobody waits for: awaited at each pause. */
+  readonly untilIdle?: (() => Promise<void>) | undefined;
   /** Receives all steps as they are counted. */
   readonly onSteps?: (steps: number) => void;
 }
@@ -60,11 +62,12 @@ export class StepBudget {
    */
   pause(steps?: number): Promise<void> | undefined {
     const pausing = pause(steps);
-    return pausing && this.checkCaller(pausing);
+    return pausing && this.resume(pausing);
   }
 
   half(): StepBudget {
-    return new StepBudget(Math.max(0, this.left / 2), { signal: this.options.signal }, this);
+    const { signal, untilIdle } = this.options;
+    return new StepBudget(Math.max(0, this.left / 2), { signal, untilIdle }, this);
   }
 
   private markExceeded(): void {
@@ -72,8 +75,9 @@ export class StepBudget {
     this.whole?.markExceeded();
   }
 
-  private async checkCaller(pausing: Promise<void>): Promise<void> {
+  private async resume(pausing: Promise<void>): Promise<void> {
     await pausing;
+    await this.options.untilIdle?.();
     if (this.options.signal?.aborted) throw new CallerLeft();
   }
 }

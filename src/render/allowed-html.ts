@@ -12,21 +12,18 @@ export const ALLOWED_ELEMENTS: ReadonlySet<string> = new Set(
    meter progress`.split(/\s+/),
 );
 
-/** Elements that are removed with their content, because it is not text to read. */
+/**
+ * Elements that are removed with their content, because it is not text to read. The text of others,
+ * such as `<option>`, stays without its tags.
+ */
 export const OPAQUE_ELEMENTS: ReadonlySet<string> = new Set([
   "script",
   "style",
-  "textarea",
-  "option",
-  "xmp",
   "iframe",
   "noembed",
   "noframes",
   "noscript",
-  "plaintext",
-  "template",
   "title",
-  "math",
 ]);
 
 /** The elements that a part of a table may be directly below. */

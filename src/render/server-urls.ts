@@ -8,7 +8,9 @@ const NAME = "([\\w.-]{1,100})";
 const ISSUE_PATH = new RegExp(
   `^/${NAME}/${NAME}/(?:issues|pulls)/(\\d{1,18})(?:#issuecomment-(\\d+))?$`,
 );
-const COMMIT_PATH = new RegExp(`^/${NAME}/${NAME}/commit/([0-9a-f]{7,64})(/[^?#]*)?(.*)$`);
+const COMMIT_PATH = new RegExp(
+  `^/${NAME}/${NAME}/commit/([0-9a-f]{7,64})((?:\\.(?:diff|patch))?(?:/[^?#]*)?)(.*)$`,
+);
 /** A file or folder of a commit, by its full id. */
 const PERMALINK = new RegExp(
   `^/${NAME}/${NAME}/(?:src|raw|media|blame|commits)/commit/` +

@@ -31,6 +31,11 @@ const BLOCK_READ_BYTES_MAX = 256 * 1024;
  * scans a file, and a lookup and a store for each block would only slow the scan down.
  */
 const CACHE_MISSES_MAX = 32;
+/**
+ * Blocks that are read at once where reads follow each other in a file, at most: each goes as far
+ * again as the one before it.
+ */
+const RUN_BLOCKS_MAX = 16;
 /** The isolate's block cache, bounded in bytes. Files never change, so a block is never stale. */
 const blocks = new LruCache<Uint8Array>(16 * 1024 * 1024);
 
@@ -56,6 +61,8 @@ export class Bucket {
   private readonly blockBytesBefore = blocks.heldBytes;
   private readonly gaugeBlocks: Gauge;
   private cacheMisses = 0;
+  /** The lengths of the request's reads, in blocks, by the block after each. */
+  private readonly runs = new Map<string, number>();
 
   /** @param before Awaited before each call, if given. */
   constructor(
@@ -151,12 +158,15 @@ export class Bucket {
     const missing = found.indexOf(undefined);
     if (missing >= 0) {
       // One range from the first to the last missing block, including cached blocks between them.
-      const until = found.lastIndexOf(undefined) + 1;
-      const fetched = await this.fetchBlocks(key, sizeBytes, first + missing, first + until);
+      const until = first + found.lastIndexOf(undefined) + 1;
+      const from = first + missing;
+      const end = this.findRunEnd(key, sizeBytes, from, until);
+      const fetched = await this.fetchBlocks(key, sizeBytes, from, end);
       for (const [at, block] of fetched.entries()) {
-        found[missing + at] = block;
-        blocks.set(`${key}#${first + missing + at}`, block, block.length);
+        if (from + at < until) found[missing + at] = block;
+        blocks.set(`${key}#${from + at}`, block, block.length);
       }
+      this.runs.set(`${key}#${end}`, end - from);
       this.gaugeBlocks(Math.max(0, blocks.heldBytes - this.blockBytesBefore));
     }
     const result = new Uint8Array(end - start);
@@ -166,6 +176,19 @@ export class Bucket {
       if (piece) result.set(piece, Math.max(0, blockStart - start));
     }
     return result;
+  }
+
+  /**
+   * The end of a read of the blocks `from` to `until` (exclusive): beyond `until` if an earlier read
+   * of the request has ended at `from`, since walks over history read a file from front to back.
+   */
+  private findRunEnd(key: string, sizeBytes: number, from: number, until: number): number {
+    const before = this.runs.get(`${key}#${from}`) ?? 0;
+    const furthest = from + Math.min(2 * before, RUN_BLOCKS_MAX);
+    const last = Math.min(furthest, Math.ceil(sizeBytes / BLOCK_BYTES));
+    let end = until;
+    while (end < last && !blocks.get(`${key}#${end}`)) end++;
+    return end;
   }
 
   /**

@@ -41,14 +41,23 @@ const PARTS_MAX = 6;
 const CONTINUED_MAX = 2;
 /** For how long a continued result lets requests come first, in milliseconds. */
 const PATIENCE_MS = 5000;
+/** For how long work may go on after a response: then the platform ends it, in milliseconds. */
+const CONTINUED_MS = 30_000;
 
-/** The results that the isolate is continuing, by name. */
-const continued = new Set<string>();
+/** When the results that the isolate is continuing were begun, by name, in milliseconds. */
+const continued = new Map<string, number>();
+
+/** Whether the isolate is continuing a result. */
+const isContinued = (name: string): boolean =>
+  Date.now() - (continued.get(name) ?? -Infinity) < CONTINUED_MS;
 
 /** The part of the request that computing results needs. */
 export interface ResultWork {
-  /** @param isAwaited Whether the work ends when the caller leaves. */
-  openBudget(stepsMax: number, isAwaited?: boolean): StepBudget;
+  /**
+   * @param patience Of work that nobody waits for. Without it, the work ends when the caller
+   *   leaves.
+   */
+  openBudget(stepsMax: number, patience?: Patience): StepBudget;
   /** Continues work after the response is sent; undefined where nothing does. */
   readonly defer?: ((work: Promise<unknown>) => void) | undefined;
   /**
@@ -124,7 +133,8 @@ export class ResultCache {
    *
    * @param compute  Receives the incomplete result, which contains whatever it needs to continue.
    * @param stepsMax Fewer than a result may take are for a caller who does not wait for all of it:
-   *   the rest is continued after the response, in parts, each of which is cached.
+   *   the rest is continued after the response, in parts, each of which is cached. Meanwhile, such
+   *   callers get the last part.
    */
   async getOrContinue<T>(
     key: ResultKey,
@@ -137,10 +147,15 @@ export class ResultCache {
     if (cached !== undefined && !cached.startsWith(INCOMPLETE)) {
       return JSON.parse(cached.slice(1)) as T;
     }
+    const isContinuedLater = stepsMax < RESULT_STEPS_MAX;
+    if (cached !== undefined && isContinuedLater && isContinued(name)) {
+      this.work.onIncomplete(key[0]);
+      return JSON.parse(cached.slice(1)) as T;
+    }
     const budget = this.work.openBudget(stepsMax);
     const { value, text } = await this.advance(name, compute, cached, budget);
     if (budget.wasExceeded) this.work.onIncomplete(key[0]);
-    if (stepsMax < RESULT_STEPS_MAX && text.startsWith(INCOMPLETE)) {
+    if (isContinuedLater && text.startsWith(INCOMPLETE)) {
       this.work.defer?.(this.continueLater(name, compute, text));
     }
     return value;
@@ -172,20 +187,17 @@ export class ResultCache {
     compute: Continuation<T>,
     begun: string,
   ): Promise<void> {
+    for (const each of continued.keys()) if (!isContinued(each)) continued.delete(each);
     if (continued.has(name) || continued.size >= CONTINUED_MAX) return;
-    continued.add(name);
+    continued.set(name, Date.now());
     const patience = new Patience(PATIENCE_MS);
     try {
       let text = begun;
       for (let part = 0; part < PARTS_MAX; part++) {
         if (!text.startsWith(INCOMPLETE) || text.length > 1 + CHARS_MAX) break;
         await patience.untilIdle();
-        ({ text } = await this.advance(
-          name,
-          compute,
-          text,
-          this.work.openBudget(PART_STEPS, false),
-        ));
+        const budget = this.work.openBudget(PART_STEPS, patience);
+        ({ text } = await this.advance(name, compute, text, budget));
       }
     } catch (error) {
       logBug("result", error);

@@ -12,6 +12,7 @@ import { PackBuilder } from "../git/pack/pack-builder.ts";
 import { streamPack } from "../git/pack/stream-pack.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
 import type { Budget } from "../git/budget.ts";
+import type { Patience } from "../lib/foreground.ts";
 import type { Spacing } from "../lib/read-pieces.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
@@ -81,9 +82,10 @@ export class GitStorage {
   /**
    * A budget whose steps count in the usage.
    *
-   * @param isAwaited Whether its work ends when the caller leaves, as by default.
+   * @param patience Of work that nobody waits for, which lets requests come first. Without it, the
+   *   work ends when the caller leaves.
    */
-  readonly openBudget: (stepsMax: number, isAwaited?: boolean) => StepBudget;
+  readonly openBudget: (stepsMax: number, patience?: Patience) => StepBudget;
   /** The large files of all repositories. */
   readonly largeFiles: LargeFiles;
   readonly avatarFiles: AvatarFiles;
@@ -110,8 +112,11 @@ export class GitStorage {
     { signal, beforeCall, defer }: GitStorageOptions = {},
   ) {
     const onSteps = (steps: number): void => void (this.usage.steps += steps);
-    this.openBudget = (stepsMax, isAwaited = true) =>
-      new StepBudget(stepsMax, { signal: isAwaited ? signal : undefined, onSteps });
+    this.openBudget = (stepsMax, patience) =>
+      new StepBudget(stepsMax, {
+        ...(patience ? { untilIdle: patience.untilIdle } : { signal }),
+        onSteps,
+      });
     this.budget = this.openBudget(signal ? REQUEST_STEPS_MAX : Infinity);
     this.bucket = new Bucket(bucket, this.usage, cache, beforeCall);
     this.largeFiles = new LargeFiles(this.bucket);

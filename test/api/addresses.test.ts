@@ -37,10 +37,8 @@ const PAGE = [
   /^\/(?!attachments\/|avatars\/)[^/]+\/[^/]+$/,
   /^\/[^/]+\/[^/]+\/(?:src|commit|commits|compare|releases\/tag)\/(?!.*\.(?:diff|patch)$)/,
   /^\/[^/]+\/-\/packages\//,
+  /^\/[^/]+\/[^/]+\/(?:issues|pulls)\/\d+$/,
 ];
-
-/** Addresses of pages that the service does not have yet. */
-const ABSENT_PAGE = [/^\/[^/]+\/[^/]+\/issues\//, /^\/[^/]+\/[^/]+\/pulls\/\d+$/];
 
 /** What a client appends to the address of a repository. */
 const GIT_SUFFIX = "/info/refs?service=git-upload-pack";
@@ -59,9 +57,8 @@ async function follow(paths: readonly string[], as: TestUser): Promise<string[]>
   const found = [];
   const browser = { headers: { ...(await startSession(as)), Accept: "text/html" } };
   for (const path of paths) {
-    const isPage = isOf([...PAGE, ...ABSENT_PAGE], path);
-    const { status } = await visit("GET", path, isPage ? browser : { as });
-    if (status !== (isOf(ABSENT_PAGE, path) ? 404 : 200)) found.push(`${status} ${path}`);
+    const { status } = await visit("GET", path, isOf(PAGE, path) ? browser : { as });
+    if (status !== 200) found.push(`${status} ${path}`);
   }
   return found;
 }

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
 import { type Answer, type Sending, visit } from "../support/call.ts";
-import { Browser } from "../support/browser.ts";
+import { Browser, SAME_ORIGIN } from "../support/browser.ts";
 import {
   casesOf,
   type HiddenCase,
@@ -63,6 +63,7 @@ async function expectSame<Name>(
 
 const UUID = "01234567-89ab-4cde-8f01-23456789abcd";
 const OID = "0123456789abcdef".repeat(4);
+const FORM = { "Content-Type": "application/x-www-form-urlencoded", Accept: "text/html" };
 const V2 = { "Git-Protocol": "version=2" };
 
 const typed = (service: string, body: string, headers: Record<string, string> = {}): Sending => ({
@@ -117,10 +118,39 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", `/commit/${OID.slice(0, 40)}/branches-and-tags`, { headers: { Accept: "text/html" } }],
   ["GET", "/commits/branch/main/search?q=a", { headers: { Accept: "text/html" } }],
   ["GET", "/graph", { headers: { Accept: "text/html" } }],
+  ["GET", "/issues", { headers: { Accept: "text/html" } }],
+  ["GET", "/issues?labels=1", { headers: { Accept: "text/html" } }],
+  ["GET", "/pulls", { headers: { Accept: "text/html" } }],
+  ["GET", "/issues/1", { headers: { Accept: "text/html" } }],
+  ["GET", "/issues/1?entry=1", { headers: { Accept: "text/html" } }],
+  ["GET", "/pulls/1", { headers: { Accept: "text/html" } }],
+  ["GET", "/pulls/1/commits", { headers: { Accept: "text/html" } }],
+  ["GET", "/pulls/1/files", { headers: { Accept: "text/html" } }],
+  ["POST", "/compare/main...a", { headers: { ...FORM, ...SAME_ORIGIN }, body: "title=a" }],
+  ["GET", "/issues/1/history", { headers: { Accept: "text/html" } }],
+  ["GET", "/issues/new", { headers: { Accept: "text/html" } }],
+  ["GET", "/issues/new/choose", { headers: { Accept: "text/html" } }],
+  ["POST", "/issues/new", { headers: { ...FORM, ...SAME_ORIGIN }, body: "title=a" }],
+  ["POST", "/issues/1", { headers: { ...FORM, ...SAME_ORIGIN }, body: "action=comment" }],
   ["GET", "/branches", { headers: { Accept: "text/html" } }],
   ["POST", "/branches/delete", { headers: { Accept: "text/html" } }],
   ["GET", "/branches/deleted", { headers: { Accept: "text/html" } }],
   ["POST", "/branches/restore", { headers: { Accept: "text/html" } }],
+  ["GET", "/labels", { headers: { Accept: "text/html" } }],
+  ["GET", "/labels/new", { headers: { Accept: "text/html" } }],
+  ["POST", "/labels/new", { headers: { Accept: "text/html" } }],
+  ["GET", "/labels/1/edit", { headers: { Accept: "text/html" } }],
+  ["POST", "/labels/1/edit", { headers: { Accept: "text/html" } }],
+  ["POST", "/labels/delete", { headers: { Accept: "text/html" } }],
+  ["POST", "/labels/initialize", { headers: { Accept: "text/html" } }],
+  ["GET", "/milestones", { headers: { Accept: "text/html" } }],
+  ["GET", "/milestones/new", { headers: { Accept: "text/html" } }],
+  ["POST", "/milestones/new", { headers: { Accept: "text/html" } }],
+  ["GET", "/milestones/1/edit", { headers: { Accept: "text/html" } }],
+  ["POST", "/milestones/1/edit", { headers: { Accept: "text/html" } }],
+  ["POST", "/milestones/1/close", { headers: { Accept: "text/html" } }],
+  ["POST", "/milestones/delete", { headers: { Accept: "text/html" } }],
+  ["GET", "/milestone/1", { headers: { Accept: "text/html" } }],
   ["GET", "/tags", { headers: { Accept: "text/html" } }],
   ["GET", "/releases", { headers: { Accept: "text/html" } }],
   ["GET", "/releases/tag/v1", { headers: { Accept: "text/html" } }],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 
+import { inForeground, Patience } from "../../src/lib/foreground.ts";
+import { nextTask } from "../../src/lib/next-task.ts";
 import { CallerLeft, StepBudget } from "../../src/lib/step-budget.ts";
 import { beginSlice, SLICE_STEPS } from "../../src/lib/time-slice.ts";
 
@@ -39,6 +41,22 @@ describe("a budget of steps", () => {
     await budget.pause();
     expect(hasRun).toBe(true);
     expect(budget.pause()).toBeUndefined();
+  });
+
+  it("lets requests come first at each pause of work that nobody waits for", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const request = inForeground(() => promise);
+    const { untilIdle } = new Patience(10_000);
+    const part = new StepBudget(1e9, { untilIdle }).half();
+    part.consume(SLICE_STEPS);
+    const order: string[] = [];
+    const pausing = part.pause()?.then(() => order.push("work"));
+    await nextTask();
+    await nextTask();
+    order.push("response");
+    resolve();
+    await Promise.all([request, pausing]);
+    expect(order).toEqual(["response", "work"]);
   });
 
   it("ends the work at the first pause after the caller has left, in its parts too", async () => {

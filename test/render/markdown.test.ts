@@ -291,6 +291,15 @@ describe("a form is rendered as by Gitea", () => {
     ],
     ["<table>\n<tr><td>\n\n**x**\n\n</td></tr>\n</table>", "<td><p><strong>x</strong></p>\n</td>"],
     ["</div></div>x", "x"],
+    // What is not shown as an element keeps its text, and what follows one that stays open.
+    ["a <math><mi>x</mi></math> b", "<p>a x b</p>"],
+    ["a <template>x</template> b", "<p>a x b</p>"],
+    ["a <textarea>x</textarea> b", "<p>a x b</p>"],
+    ["a <select><option>x</option></select> b", "<p>a x b</p>"],
+    ["a <xmp>x</xmp> b", "<p>a x b</p>"],
+    ["a <plaintext>x", "<p>a x</p>"],
+    ["use <option> *here*", "<p>use  <em>here</em></p>"],
+    ["<option>\n\n# x", '<h1 id="user-content-x">x</h1>'],
     // Addresses of a commit and its files are shortened, those of branches are not.
     [
       `${REPO_URL}/src/commit/${SHA}/a/b.ts`,
@@ -307,6 +316,7 @@ describe("a form is rendered as by Gitea", () => {
     [`${REPO_URL}/blame/commit/${SHA}/a.ts`, short(`/blame/commit/${SHA}/a.ts`, "0123456789/a.ts")],
     [`${REPO_URL}/raw/commit/${SHA}/a.ts`, short(`/raw/commit/${SHA}/a.ts`, "0123456789/a.ts")],
     [`${REPO_URL}/src/commit/${SHA}`, short(`/src/commit/${SHA}`, "0123456789")],
+    [`${REPO_URL}/commit/${SHA}.patch`, short(`/commit/${SHA}.patch`, "0123456789.patch")],
     [`${REPO_URL}/commit/${SHA}#diff-2`, short(`/commit/${SHA}#diff-2`, "0123456789 (diff-2)")],
     [`(${REPO_URL}/src/commit/${SHA}/a.ts).`, "<code>0123456789/a.ts</code></a>).</p>"],
     [`${REPO_URL}/src/branch/main/a.ts#L1`, `>${REPO_URL}/src/branch/main/a.ts#L1</a>`],

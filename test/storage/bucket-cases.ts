@@ -129,13 +129,33 @@ export const bucketCases: readonly (readonly [
       expect(await source.read(10, 20)).toEqual(bytes.slice(10, 20));
       expect(await source.read(40 * block + 1, bytes.length)).toEqual(bytes.slice(40 * block + 1));
       expect(usage.r2Calls).toBe(1);
-      for (let at = 1; at < 40; at++) {
+      // From the end, since reads that follow each other go further.
+      for (let at = 39; at > 0; at--) {
         const start = at * block + 7;
         expect(await source.read(start, start + 9)).toEqual(bytes.slice(start, start + 9));
       }
       expect(usage.r2Calls).toBe(40);
-      expect(cached.get(`${key}/1`)).toEqual(bytes.slice(block, 2 * block));
+      expect(cached.get(`${key}/39`)).toEqual(bytes.slice(39 * block, 40 * block));
       expect(cached.size).toBe(2 + 32);
+    },
+  ],
+  [
+    "reads further ahead as reads follow each other, up to 1 MB at once",
+    async (trial) => {
+      const block = 64 * 1024;
+      const bytes = pattern(60 * block + 5);
+      const { bucket, usage, key } = open(trial);
+      await bucket.put(key, bytes);
+      usage.r2Calls = 0;
+      const source = bucket.source(key, bytes.length);
+      const calls: number[] = [];
+      for (let at = 0; at <= 60; at++) {
+        const start = at * block + 1;
+        const read = await source.read(start, start + 3);
+        expect(read).toEqual(bytes.slice(start, start + 3));
+        if (usage.r2Calls > calls.length) calls.push(at);
+      }
+      expect(calls).toEqual([0, 1, 3, 7, 15, 31, 47]);
     },
   ],
   [

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 
 import type { ByteText } from "../../src/git/byte-text.ts";
+import { inForeground } from "../../src/lib/foreground.ts";
 import { StepBudget } from "../../src/lib/step-budget.ts";
 import type { FileCache } from "../../src/storage/bucket.ts";
 import { ResultCache, type ResultKey } from "../../src/storage/result-cache.ts";
@@ -264,6 +265,23 @@ describe("a result that is continued", () => {
     expect(await results.getOrContinue(["x"], count, 105)).toBe(11);
     expect(deferred).toHaveLength(1);
     await Promise.all(deferred);
+    expect(await results.getOrContinue(["x"], count, 105)).toBe(100);
+    expect([count.calls, deferred.length]).toEqual([2, 1]);
+  });
+
+  it("is not computed meanwhile for a request that has few steps, too", async () => {
+    const { cache } = makeCache();
+    const { results, deferred } = makeResults(cache);
+    const count = countTo(100);
+    // Continuing waits for requests that are under way.
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const request = inForeground(() => promise);
+    for (let round = 0; round < 2; round++) {
+      expect(await results.getOrContinue(["x"], count, 105)).toBe(11);
+    }
+    expect(count.calls).toBe(1);
+    resolve();
+    await Promise.all([request, ...deferred]);
     expect(await results.getOrContinue(["x"], count, 105)).toBe(100);
     expect([count.calls, deferred.length]).toEqual([2, 1]);
   });

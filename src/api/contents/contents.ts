@@ -239,7 +239,8 @@ async function findContentsIn(
     const contentRef: ContentRef = { repository: repo, kind: "branch", name: "" };
     return { found: { kind: "directory", items: [] }, contentRef, headers: {} };
   }
-  const found = await readContents(snapshot.repository, revision, names, includes);
+  const withSizes = { ...includes, size: true };
+  const found = await readContents(snapshot.repository, revision, names, withSizes);
   if (!found) throw notFound("no such path", "no-such-path");
   const contentRef: ContentRef = { repository: repo, kind: revision.kind, name: revision.name };
   const headers = isPinned(revision, ref) ? immutableHeaders({ ctx }, repo) : {};

@@ -1,7 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { listAccountsIn, listOrganizationsOf } from "../../domain/people/accounts/list-accounts.ts";
-import { isWebAddress } from "../../domain/people/accounts/web-address.ts";
 import { renameAccount } from "../../domain/people/accounts/rename-account.ts";
 import {
   createOrganization,
@@ -36,11 +35,7 @@ const EDITABLE = {
   full_name: optionalText(100),
   email: optionalText(254),
   description: optionalText(255),
-  website: z
-    .string()
-    .max(255)
-    .refine((text) => text === "" || isWebAddress(text), "must be a URL with http or https")
-    .optional(),
+  website: optionalText(255),
   location: optionalText(50),
   visibility: z.enum(["public", "limited", "private", ""]).optional(),
   repo_admin_change_team_access: optionalFlag(),

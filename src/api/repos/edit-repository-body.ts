@@ -6,6 +6,7 @@ import type { RepositoryEdit } from "../../domain/repos/repository/edit-reposito
 import { invalidField } from "../../lib/failure.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { defined } from "../../lib/defined.ts";
+import { checkWebAddress, isWebAddress } from "../../lib/web-address.ts";
 
 export const EditRepository = body({
   name: z.string().min(1).max(100).optional(),
@@ -74,10 +75,11 @@ type Sent = z.infer<typeof EditRepository>;
  * @throws Failure `invalid` for URLs that are not allowed.
  */
 export function toEdit(sent: Sent, repo: Repository): RepositoryEdit {
+  checkWebAddress(sent.website, "website");
   return defined({
     name: sent.name,
     description: sent.description,
-    website: checkedWebsite(sent.website),
+    website: sent.website,
     isPrivate: sent.private,
     isTemplate: sent.template,
     isArchived: sent.archived,
@@ -131,7 +133,7 @@ function toPullSettings(sent: Sent): RepositoryEdit["pullSettings"] {
 function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
   const { external_tracker: external, internal_tracker: internal } = sent;
   if (external) {
-    checkUrl(external.external_tracker_url, "external_tracker.external_tracker_url");
+    checkExternalUrl(external.external_tracker_url, "external_tracker.external_tracker_url");
     checkTrackerFormat(external.external_tracker_format);
     return {
       external: {
@@ -160,19 +162,13 @@ function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
 function toWikiUrl(sent: Sent): string | undefined {
   if (sent.external_wiki === undefined) return sent.has_wiki ? "" : undefined;
   const url = sent.external_wiki.external_wiki_url;
-  if (url !== "") checkUrl(url, "external_wiki.external_wiki_url");
+  if (url !== "") checkExternalUrl(url, "external_wiki.external_wiki_url");
   return url;
 }
 
-function checkedWebsite(website: string | undefined): string | undefined {
-  if (website) checkUrl(website, "website");
-  return website;
-}
-
-/** SECURITY: pages render these URLs as links, so only http and https are allowed. */
-function checkUrl(text: string, field: string): void {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (!url || !/^https?:$/.test(url.protocol) || url.hostname === "localhost") {
+/** As in Gitea, what is external is not on the reader's own machine. */
+function checkExternalUrl(text: string, field: string): void {
+  if (!isWebAddress(text) || new URL(text).hostname === "localhost") {
     throw invalidField(field, "must be a URL with http or https");
   }
 }
@@ -185,5 +181,5 @@ function checkTrackerFormat(format: string): void {
   if (/[{}]/.test(filled)) {
     throw invalidField(field, "must have no braces but {user}, {repo} and {index}");
   }
-  checkUrl(filled, field);
+  checkExternalUrl(filled, field);
 }

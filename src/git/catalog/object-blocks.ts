@@ -110,6 +110,8 @@ export class ObjectBlocks {
   private readonly source: ByteSource;
   private readonly pool: BlockPool;
   private readonly name: string;
+  /** The blocks of rows that were used last, by number, the latest first. */
+  private readonly latestRows: number[] = [];
 
   /**
    * @param source The file of the sidecar and the block tables.
@@ -130,8 +132,13 @@ export class ObjectBlocks {
   find(oid: Uint8Array, offset: number): number {
     const commit = this.index.findCommit(oid, offset);
     if (commit >= 0) return this.index.history.commits[commit] as number;
+    const last = this.lastBlockOf(oid, offset);
+    if (!this.hasIdBlock(last)) {
+      const near = this.findInLatestRows(oid, offset);
+      if (near >= 0) return near;
+    }
     // More than one block only where ids share their first four bytes.
-    for (let at = this.lastBlockOf(oid, offset); at >= 0; at--) {
+    for (let at = last; at >= 0; at--) {
       const block = this.idBlock(at);
       if (at > 0 && compareOidBytes(block, 0, oid, offset) > 0) continue;
       let low = 0;
@@ -328,17 +335,53 @@ export class ObjectBlocks {
     return low;
   }
 
+  /**
+   * The position of an object whose row is in a block that was used last, else -1. Objects that are
+   * looked up one after the other are often neighbours in the pack, while their ids are in as many
+   * blocks.
+   */
+  private findInLatestRows(oid: Uint8Array, offset: number): number {
+    for (const at of this.latestRows) {
+      const block = this.pool.get(this.keyOf(this.rowBlockNumber(at)));
+      if (!block) continue;
+      const first = at * ROWS_PER_BLOCK;
+      const count = Math.min(ROWS_PER_BLOCK, this.count - first);
+      for (let row = 0; row < count; row++) {
+        if (compareOidBytes(block, rowIn.oidAt(row), oid, offset) === 0) return first + row;
+      }
+    }
+    return -1;
+  }
+
   private at(position: number): { block: Uint8Array; row: number } {
     const at = Math.floor(position / ROWS_PER_BLOCK);
     return { block: this.rowBlock(at), row: position - at * ROWS_PER_BLOCK };
   }
 
+  private hasIdBlock(at: number): boolean {
+    return this.pool.get(this.keyOf(this.idBlockNumber(at))) !== undefined;
+  }
+
   private idBlock(at: number): Uint8Array {
-    return this.block(this.index.layout.idsAt / TABLE_BLOCK_BYTES + at);
+    return this.block(this.idBlockNumber(at));
   }
 
   private rowBlock(at: number): Uint8Array {
-    return this.block(this.index.layout.rowsAt / TABLE_BLOCK_BYTES + at);
+    const block = this.block(this.rowBlockNumber(at));
+    if (this.latestRows[0] !== at) {
+      const known = this.latestRows.indexOf(at);
+      this.latestRows.splice(known < 0 ? LATEST_ROWS - 1 : known, 1);
+      this.latestRows.unshift(at);
+    }
+    return block;
+  }
+
+  private idBlockNumber(at: number): number {
+    return this.index.layout.idsAt / TABLE_BLOCK_BYTES + at;
+  }
+
+  private rowBlockNumber(at: number): number {
+    return this.index.layout.rowsAt / TABLE_BLOCK_BYTES + at;
   }
 
   private block(block: number): Uint8Array {
@@ -373,6 +416,9 @@ function hasNumber(sorted: Uint32Array, target: number): boolean {
   }
   return false;
 }
+
+/** Blocks of rows that are searched for an object before the block of its id is read. */
+const LATEST_ROWS = 4;
 
 /** Blocks that are read at once, where they follow each other: 256 KB. */
 const READ_TOGETHER = 4;

@@ -1,7 +1,7 @@
 import type { Budget } from "../budget.ts";
-import { type ByteText, readByteText } from "../byte-text.ts";
+import type { ByteText } from "../byte-text.ts";
 import { missing, overLimit } from "../error.ts";
-import { compareTrees } from "../object/compare-trees.ts";
+import { compareTrees, entryName } from "../object/compare-trees.ts";
 import { isTreeMode } from "../object/tree.ts";
 import { EMPTY_TREE_OID, formatOid, type Oid } from "../oid.ts";
 import type { ObjectReader } from "../store.ts";
@@ -52,8 +52,7 @@ export async function findChangedPath(
         // The visit of the two trees can't be ended early; what is left of it costs little.
         if (found !== undefined || budget.isExhausted) return;
         budget.consume(STEPS_PER_ENTRY);
-        const nameStart = bytes.indexOf(SPACE, start) + 1;
-        const path = prefix + readByteText(bytes, nameStart, oidOffset - 1);
+        const path = prefix + entryName(bytes, start, oidOffset);
         if (!isTreeMode(mode)) {
           if (isFound(path as ByteText)) found = path as ByteText;
           return;
@@ -75,8 +74,6 @@ export async function findChangedPath(
   }
   return undefined;
 }
-
-const SPACE = 0x20;
 
 async function readTree(objects: ObjectReader, oid: Oid | undefined): Promise<Uint8Array> {
   // Git treats the empty tree as present even if it is not stored.

@@ -1,4 +1,5 @@
 import { runNow, type Steps } from "../budget.ts";
+import { type ByteText, readByteText } from "../byte-text.ts";
 import { OID_BYTES } from "../oid.ts";
 import { isTreeMode, STEPS_PER_TREE_BYTE, TREE_PART_BYTES } from "./tree.ts";
 
@@ -111,6 +112,12 @@ export function entryMode(bytes: Uint8Array, start: number): number {
   for (let at = start; bytes[at] !== 0x20; at++) mode = mode * 8 + (bytes[at] as number) - 0x30;
   return mode;
 }
+
+/** The name of the entry from `start`, whose id is at `oidOffset`. */
+export const entryName = (bytes: Uint8Array, start: number, oidOffset: number): ByteText =>
+  readByteText(bytes, bytes.indexOf(SPACE, start) + 1, oidOffset - 1);
+
+const SPACE = 0x20;
 
 function isSame(a: Uint8Array, aStart: number, b: Uint8Array, bStart: number, length: number) {
   for (let at = 0; at < length; at++) {

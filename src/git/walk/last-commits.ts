@@ -1,21 +1,17 @@
-import { type Budget, UNLIMITED } from "../budget.ts";
-import { type ByteText } from "../byte-text.ts";
-import { parseTreeInPieces } from "../object/tree.ts";
-import { resident } from "../catalog/block-pool.ts";
+import { type Budget, finishInTurns, UNLIMITED } from "../budget.ts";
+import type { ByteText } from "../byte-text.ts";
+import { compareInParts, entryName } from "../object/compare-trees.ts";
 import type { PackCatalog } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 import { type CommitGraph, NO_NODE, type Node } from "./commit-graph.ts";
 import { byGeneration } from "./node-queue.ts";
-import { PathFinder } from "./path-finder.ts";
+import { type FoundEntry, PathFinder } from "./path-finder.ts";
 import { visitQueue } from "./visit-queue.ts";
-
-/** How many parsed directories are cached: a commit's and its parents'. */
-const PARSED_MAX = 4;
 
 /** Steps to compare a name in a commit, beside those of reads. */
 const STEPS_PER_NAME = 10;
 
-type Entries = ReadonlyMap<ByteText, string>;
+const NO_TREE = new Uint8Array(0);
 
 /** A search for the last commits of names or paths, with its state. */
 export interface LastCommitSearch<Name> {
@@ -55,60 +51,43 @@ export async function findLastCommits(
   budget: Budget = UNLIMITED,
 ): Promise<void> {
   const finder = new PathFinder(catalog, packed, directory);
-  const parsed = new Map<string, Entries>();
-  const occupantAt = async (node: Node): Promise<string> => {
-    const root = catalog.isByBlock ? await graph.loadRoot(node) : graph.root(node);
-    return root ? finder.find(root) : "";
+  // A commit's directory was read with its child.
+  let latest: { occupant: string; bytes: Uint8Array } = { occupant: "", bytes: NO_TREE };
+  const read = async ({ occupant, tree }: FoundEntry): Promise<Uint8Array> => {
+    if (!tree) return NO_TREE;
+    if (latest.occupant !== occupant) latest = { occupant, bytes: await packed.readAt(tree) };
+    return latest.bytes;
   };
-  const entriesOf = async (occupant: string): Promise<Entries> => {
-    const known = parsed.get(occupant);
-    if (known) return known;
-    const isTree = occupant.startsWith("40000 ");
-    const location = isTree
-      ? await resident(() => catalog.find(occupant.slice("40000 ".length)))
-      : undefined;
-    const tree = location
-      ? await parseTreeInPieces(await packed.readAt(location), packed.budget)
-      : [];
-    const entries = new Map(tree.map(({ name, mode, oid }) => [name, `${mode} ${oid}`]));
-    if (parsed.size === PARSED_MAX) parsed.clear();
-    parsed.set(occupant, entries);
-    return entries;
+  /** The names whose entries differ in two versions of the directory. */
+  const findChanged = async (own: FoundEntry, theirs: FoundEntry): Promise<Set<ByteText>> => {
+    const changed = new Set<ByteText>();
+    if (own.occupant === theirs.occupant) return changed;
+    const [here, there] = [await read(own), await read(theirs)];
+    const add = (bytes: Uint8Array) => (_mode: number, oidOffset: number, start: number) =>
+      void changed.add(entryName(bytes, start, oidOffset));
+    await finishInTurns(compareInParts(here, there, add(here), add(there)), budget);
+    return changed;
   };
 
   const queue = byGeneration(graph);
-  const pass = (node: Node, name: ByteText): void => {
-    const known = waiting.get(node);
-    if (known) known.add(name);
-    else {
-      waiting.set(node, new Set([name]));
-      queue.push(node);
-    }
-  };
   const visit = async (node: Node): Promise<void> => {
     let left = waiting.get(node) ?? new Set();
-    const own = await occupantAt(node);
+    const own = await finder.findEntryAt(graph, node);
     for (const parent of graph.parents(node)) {
       if (parent === NO_NODE || left.size === 0) continue;
-      const theirs = await occupantAt(parent);
-      if (theirs === own && !waiting.has(parent)) {
-        // The whole set at once: a large directory that rarely changes costs nothing for each of
-        // its names.
+      const changed = await findChanged(own, await finder.findEntryAt(graph, parent));
+      const kept = new Set([...changed].filter((name) => left.delete(name)));
+      const known = waiting.get(parent);
+      budget.consume(STEPS_PER_NAME * (changed.size + (known ? left.size : 0)));
+      // The whole set at once: a large directory of which little changes costs nothing for each of
+      // its other names.
+      if (known) for (const name of left) known.add(name);
+      else if (left.size > 0) {
         waiting.set(parent, left);
         queue.push(parent);
-        left = new Set();
-        waiting.set(node, left);
-        continue;
       }
-      const isSame = theirs === own;
-      const here = isSame ? undefined : await entriesOf(own);
-      const there = isSame ? undefined : await entriesOf(theirs);
-      budget.consume(STEPS_PER_NAME * left.size);
-      for (const name of left) {
-        if (here?.get(name) !== there?.get(name)) continue;
-        pass(parent, name);
-        left.delete(name);
-      }
+      left = kept;
+      waiting.set(node, left);
     }
     for (const name of left) found.set(name, node);
     waiting.delete(node);

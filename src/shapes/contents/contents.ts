@@ -54,6 +54,7 @@ export interface ContentItem {
   path: string;
   mode: number;
   oid: Oid;
+  /** 0 where it was not read, and for what is no file. */
   sizeBytes: number;
   encoding: "base64" | null;
   content: string | null;

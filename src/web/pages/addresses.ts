@@ -1,5 +1,6 @@
 import type { ArchiveFormat } from "../../domain/code/archives/archive-format.ts";
 import type { Revision } from "../../domain/code/git/find-revision.ts";
+import { type IssueNames, issueHtmlUrlOf } from "../../shapes/issues/issue.ts";
 import { encodePath } from "../../shapes/urls.ts";
 
 interface Names {
@@ -63,3 +64,6 @@ export const archivePath = (repo: Names, revision: string, format: ArchiveFormat
 /** The path of a commit's page. */
 export const commitPath = (repo: Names, oid: string): string =>
   `${repositoryPath(repo)}/commit/${oid}`;
+
+/** The path of the page of an issue or pull request. */
+export const issuePath = (issue: IssueNames): string => issueHtmlUrlOf(issue, { rootUrl: "" });

@@ -5,6 +5,7 @@ import { notFound } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
+import { issuePages } from "./issues/index.ts";
 import { packagePages } from "./packages/index.tsx";
 import { renderFailure } from "../render-failure.ts";
 import { renderPageFailure } from "./render-page-failure.tsx";
@@ -15,7 +16,7 @@ import { repositoryPages } from "./repository/index.ts";
  * after all doors with paths of their own.
  */
 export const browse = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const part of [profile, organizationPages, packagePages, ...repositoryPages])
+for (const part of [profile, organizationPages, packagePages, ...repositoryPages, ...issuePages])
   browse.route("/", part);
 
 browse.all("*", () => {

@@ -228,7 +228,7 @@ interface FieldProps {
   name: string;
   /** Where a page has several fields of a name. */
   id?: string;
-  type?: "text" | "password" | "email" | "date";
+  type?: "text" | "password" | "email" | "date" | "color";
   value?: string | undefined;
   autocomplete?: string;
   /** Below the field. */

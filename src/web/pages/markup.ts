@@ -2,6 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { resolveReferences } from "../../domain/repos/markup/resolve-references.ts";
 import { toTracker } from "../../domain/repos/markup/to-tracker.ts";
 import type { MarkupOptions } from "../../render/markup-options.ts";
+import type { KnownReferences, References } from "../../render/references.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /**
@@ -19,6 +20,87 @@ export async function renderComment(
   const { renderMarkup } = await import("../../render/markup.ts");
   const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
   return renderMarkup(text, toOptions(ctx, repo), ctx.git.openBudget(RENDER_STEPS_MAX));
+}
+
+/**
+ * Renders texts of one page, as `renderComment` does each. What they refer to is looked up together,
+ * and their work is bounded together: the last of very many are shown as plain text.
+ *
+ * Cost: one round trip of the database, if any text has references.
+ */
+export async function renderComments(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  texts: readonly string[],
+): Promise<string[]> {
+  const { renderMarkup } = await import("../../render/markup.ts");
+  const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
+  const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
+  const options = toOptions(ctx, repo);
+  const { resolve } = options;
+  const shared = resolve && new SharedLookup(texts.length, resolve);
+  return Promise.all(
+    texts.map(async (text, at) => {
+      try {
+        const own = {
+          ...options,
+          footnoteSuffix: String(at),
+          ...(shared && { resolve: shared.find }),
+        };
+        return await renderMarkup(text, own, budget);
+      } finally {
+        shared?.leave();
+      }
+    }),
+  );
+}
+
+/** References of a kind that are looked up for one page; later ones stay text. */
+const SHARED_MAX = 1000;
+
+type Resolve = NonNullable<MarkupOptions["resolve"]>;
+
+/** Looks up the references of several texts at once, as soon as none of them can add another. */
+class SharedLookup {
+  /** Texts that may still ask. */
+  #open: number;
+  readonly #resolve: Resolve;
+  #found: References[] = [];
+  #lookup = Promise.withResolvers<KnownReferences>();
+
+  constructor(texts: number, resolve: Resolve) {
+    this.#open = texts;
+    this.#resolve = resolve;
+  }
+
+  readonly find: Resolve = (found) => {
+    this.#found.push(found);
+    const { promise } = this.#lookup;
+    this.#startIfComplete();
+    return promise;
+  };
+
+  /** A text is rendered, or failed. */
+  leave(): void {
+    this.#open -= 1;
+    this.#startIfComplete();
+  }
+
+  #startIfComplete(): void {
+    const found = this.#found;
+    if (found.length === 0 || found.length < this.#open) return;
+    const { resolve } = this.#lookup;
+    this.#found = [];
+    this.#lookup = Promise.withResolvers();
+    resolve(
+      this.#resolve({
+        users: [...new Set(found.flatMap(({ users }) => users))].slice(0, SHARED_MAX),
+        teams: found.flatMap(({ teams }) => teams).slice(0, SHARED_MAX),
+        issues: found.flatMap(({ issues }) => issues).slice(0, SHARED_MAX),
+        commits: found.flatMap(({ commits }) => commits).slice(0, SHARED_MAX),
+      }),
+    );
+  }
 }
 
 /**

@@ -110,9 +110,22 @@ export const openOwnPage = async (c: Context<WebEnv>): Promise<OwnPage> =>
 export function requireOwn(c: Context<WebEnv>, page: Page): OwnPage {
   const { user, session } = page.ctx.actor;
   if (user && session) return { ...page, user, session };
-  // A form's address is no page.
-  throw new SignInNeeded(c.req.method === "GET" ? pathAndQuery(c) : undefined);
+  throw signInNeeded(c);
 }
+
+/**
+ * Refuses a reader without a session before anything is looked up, so that they learn nothing of
+ * what the address names.
+ *
+ * @throws SignInNeeded
+ */
+export function requireCookie(c: Context<WebEnv>): void {
+  if (readCookie(c, "session") === undefined) throw signInNeeded(c);
+}
+
+/** A form's address is no page. */
+const signInNeeded = (c: Context<WebEnv>): SignInNeeded =>
+  new SignInNeeded(c.req.method === "GET" ? pathAndQuery(c) : undefined);
 
 /** The page of a request, to which a sign-in leads back. */
 export const pathAndQuery = (c: Context<WebEnv>): string =>

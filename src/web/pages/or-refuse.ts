@@ -13,12 +13,17 @@ export interface Refusal {
   field?: string | undefined;
 }
 
-const OF_FIELD = /^\[([a-z0-9_.]+)\]: (.+)$/;
+const OF_FIELD = /^\[([\w.-]+)\]: (.+)$/;
+
+/** The beginning of the names of fields that a template makes. */
+const TEMPLATE_FIELD = "form-field-";
 
 /** The API's message about a field, `[user_name]: must …`, as a sentence. */
 function toSentence(message: string): string {
   const [, field, rule] = OF_FIELD.exec(message) ?? [];
   if (field === undefined || rule === undefined) return message;
+  // Fields of a template stand beside their label.
+  if (field.startsWith(TEMPLATE_FIELD)) return `This ${rule}.`;
   const name = field.replaceAll(/[_.]/g, " ");
   return `${name.slice(0, 1).toUpperCase()}${name.slice(1)} ${rule}.`;
 }

@@ -290,6 +290,7 @@ describe("PATCH /admin/users/{username}", () => {
     ["no e-mail", { email: "" }, 400],
     // SECURITY: pages render it as a link.
     ["a website that is a script", { website: "javascript:alert(1)" }, 422],
+    ["a website with a blank in its host", { website: "http://a b" }, 422],
     ["a visibility that is none", { visibility: "secret" }, 422],
     ["a limit that is none", { max_repo_creation: -2 }, 422],
     ["a flag that is a text", { admin: "yes" }, 422],

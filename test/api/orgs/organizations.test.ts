@@ -441,6 +441,7 @@ describe("PATCH /orgs/{org}", () => {
   it.each([
     [{ visibility: "secret" }, "[visibility]: must be one of public, limited, private"],
     [{ website: "javascript:alert(1)" }, "[website]: must be a URL with http or https"],
+    [{ website: " https://society.example" }, "[website]: must be a URL with http or https"],
     [{ email: "no address" }, "[email]: must be an e-mail address"],
     [{ full_name: "n".repeat(101) }, "[full_name]: must have at most 100 characters"],
     [{ description: 7 }, "[description]: must be a string"],

@@ -107,6 +107,7 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     [{ website: "//example.com" }],
     [{ website: "example.com" }],
     [{ website: "ftp://example.com" }],
+    [{ website: " https://example.com" }],
     [{ website: `https://example.com/${"x".repeat(1024)}` }],
     [{ description: "x".repeat(2049) }],
     [{ description: 1 }],

@@ -22,6 +22,11 @@ const SIGNED_IN = [
   "/org/woven/members",
   "/org/woven/teams",
   "/org/woven/teams/Owners",
+  "/org/woven/settings/labels",
+  "/root/shown/labels/new",
+  "/root/shown/labels/1/edit",
+  "/root/shown/milestones/new",
+  "/root/shown/milestones/1/edit",
 ];
 const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
 const PUBLIC = [
@@ -52,9 +57,14 @@ const PUBLIC = [
   "/root/shown/branches",
   "/root/shown/tags",
   "/root/shown/releases",
+  "/root/shown/labels",
+  "/root/shown/milestones",
+  "/root/shown/milestone/1",
   "/root/shown/activity/yearly",
   "/root/shown/activity/contributors",
   "/root/shown/forks",
+  "/root/shown/issues",
+  "/root/shown/pulls?state=all",
   "/root/none",
 ];
 
@@ -95,6 +105,10 @@ beforeAll(async () => {
   const content = btoa(`/* a comment\n of two lines */\nconst text = "${"long ".repeat(60)}";\n`);
   await callAsRoot("POST", "/repos/root/shown/contents/src/a.ts", { content });
   await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
+  const label = { name: "Kind/Bug", color: "#ffffff", description: "Broken", exclusive: true };
+  await callAsRoot("POST", "/repos/root/shown/labels", label);
+  const milestone = { title: "1.0", description: "**First**", due_on: "2026-01-31T00:00:00Z" };
+  await callAsRoot("POST", "/repos/root/shown/milestones", milestone);
   [change, comparison] = await makeChange();
   const published = await fetch(`${service.url}/api/packages/root/generic/tool/1.0/tool.bin`, {
     method: "PUT",
@@ -508,6 +522,32 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     expect(await page.locator("details.menu[open]").count()).toBe(1);
     await page.locator("h1.repo-name").click({ position: { x: 1, y: 1 } });
     expect(await page.locator("details.menu[open]").count()).toBe(0);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("preview a label as its name and color are typed", async () => {
+    const context = await browser.newContext();
+    const { page, complaints } = await openTab(context);
+    await signIn(page, "root");
+    await page.goto(`${root}/root/shown/labels/new`);
+    await page.getByLabel("Name").fill("Prio/<b>High</b>");
+    const preview = page.locator("form .chip");
+    expect(await preview.textContent()).toBe("Prio/<b>High</b>");
+    const [color, digits] = [
+      page.getByLabel("Color", { exact: true }),
+      page.getByLabel("Color as hex digits"),
+    ];
+    const fill = () => preview.locator("circle").getAttribute("fill");
+    await color.fill("#123456");
+    expect([await fill(), await digits.inputValue()]).toEqual(["#123456", "#123456"]);
+    await digits.fill("Fa0");
+    expect([await fill(), await color.inputValue()]).toEqual(["#ffaa00", "#ffaa00"]);
+    await digits.fill("no color");
+    expect(await fill()).toBe("#ffaa00");
+    await digits.fill("");
+    await page.getByRole("button", { name: "Create label" }).click();
+    await page.getByRole("link", { name: "Prio/<b>High</b>", exact: true }).waitFor();
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -228,6 +228,19 @@ describe("a pack that is read by block", () => {
     expect(found).toEqual([blob, blob]);
     expect(look()).toBe(blob);
   });
+
+  it("finds an object whose neighbour's row was read without the block of its id", async () => {
+    const catalog = new PackCatalog([openByBlock(packs[0] as OpenPack)]);
+    const graph = await resident(() => new CommitGraph(catalog));
+    const node = graph.find(oids.find((oid) => graph.find(oid) >= 0) ?? "");
+    const root = await resident(() => graph.rootOid(node));
+    const [tree = ""] = git(repository, ["ls-tree", "--format=%(objectname)", root ?? ""]).split(
+      "\n",
+    );
+    const location = catalog.find(tree);
+    expect(location && catalog.oid(location)).toBe(tree);
+    expect(() => catalog.find("f".repeat(40))).toThrow(BlockMissing);
+  });
 });
 
 describe("block tables", () => {

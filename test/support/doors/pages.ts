@@ -12,7 +12,7 @@ import { door } from "./door.ts";
 export async function makeSite() {
   const user = await make.userWithPassword();
   const world = new World({ owner: user });
-  const [repo, pull] = [await world.repo(), await world.pull()];
+  const [repo, pull, issue] = [await world.repo(), await world.pull(), await world.issue()];
   const application = await makeApplication(user);
   const pkg = await world.package();
   // Another user, since the tabs of this one begin with the repositories.
@@ -42,6 +42,10 @@ export async function makeSite() {
     path: `/${user.name}/${repo.name}`,
     commitOid: String(commits.body[0].sha),
     pullNumber: pull.number,
+    labelId: (await world.label()).id,
+    orgLabelId: (await world.orgLabel()).id,
+    milestoneId: (await world.milestone()).id,
+    issueNumber: issue.number,
     uuid: String(asset.body.uuid),
     avatarPath: new URL(body.avatar_url).pathname,
     clientId: application.clientId,
@@ -77,6 +81,10 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a version": ({ packagePath }) => `${packagePath}/1.0`,
   "the page of versions": ({ packagePath }) => `${packagePath}/versions`,
   "the page of a repository's packages": ({ path }) => `${path}/packages`,
+  "the labels of an organization": ({ org }) => `/org/${org.name}/settings/labels`,
+  "the form of a new label of an organization": ({ org }) => `/org/${org.name}/settings/labels/new`,
+  "the form of a label of an organization": ({ org, orgLabelId }) =>
+    `/org/${org.name}/settings/labels/${orgLabelId}/edit`,
   "the page of members": ({ org }) => `/org/${org.name}/members`,
   "the page of teams": ({ org }) => `/org/${org.name}/teams`,
   "the page of a team": ({ org }) => `/org/${org.name}/teams/Owners`,
@@ -113,9 +121,29 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of stargazers": ({ path }) => `${path}/stars`,
   "the page of watchers": ({ path }) => `${path}/watchers`,
   "the page of forks": ({ path }) => `${path}/forks`,
+  "the page of labels": ({ path }) => `${path}/labels?sort=mostissues`,
+  "the form of a new label": ({ path }) => `${path}/labels/new`,
+  "the form of a label": ({ path, labelId }) => `${path}/labels/${labelId}/edit`,
+  "the page of milestones": ({ path }) => `${path}/milestones?state=closed&sort=name&q=a`,
+  "the form of a new milestone": ({ path }) => `${path}/milestones/new`,
+  "the form of a milestone": ({ path, milestoneId }) => `${path}/milestones/${milestoneId}/edit`,
+  "the page of a milestone": ({ path, milestoneId }) => `${path}/milestone/${milestoneId}`,
   "the page of a week's activity": ({ path }) => `${path}/activity`,
   "the page of a year's activity": ({ path }) => `${path}/activity/yearly`,
   "the page of contributors": ({ path }) => `${path}/activity/contributors`,
+  "the page of issues": ({ path }) => `${path}/issues?q=a`,
+  "the page of issues by ids": ({ path }) => `${path}/issues?labels=1&milestone=1`,
+  "the page of pull requests": ({ path }) => `${path}/pulls`,
+  "the page of an issue": ({ path, issueNumber }) => `${path}/issues/${issueNumber}`,
+  "the page of an entry": ({ path, issueNumber }) => `${path}/issues/${issueNumber}?entry=9`,
+  "the page of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}`,
+  "the commits of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}/commits`,
+  "the files of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}/files`,
+  "the versions of a text": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/history`,
+  "the versions of a pull request's text": ({ path, pullNumber }) =>
+    `${path}/pulls/${pullNumber}/history`,
+  "the form of a new issue": ({ path }) => `${path}/issues/new?milestone=1`,
+  "the templates of a new issue": ({ path }) => `${path}/issues/new/choose`,
   "the health check": () => "/api/healthz",
   "the address of the node information": () => "/.well-known/nodeinfo",
   "the page to sign in": () => "/user/login",

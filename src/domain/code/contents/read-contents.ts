@@ -30,8 +30,13 @@ import { readSubmoduleUrls } from "./submodule-urls.ts";
 /** Maximum length of a symlink target, in bytes: no common system follows a longer one. */
 const TARGET_BYTES_MAX = 4096;
 
-/** Parts to read in addition to names, ids and sizes. */
+/** Parts to read in addition to names and ids. */
 export interface Includes {
+  /**
+   * The sizes of files, which are looked up one by one: in a large repository the entries of a
+   * directory are in as many blocks of its tables.
+   */
+  size?: boolean;
   /** The content of a single file. */
   content?: boolean;
   lfs?: boolean;
@@ -120,7 +125,7 @@ const openSearch = <Name>(
     waiting: new Map(stored.waiting.map(([oid, names]) => [graph.find(oid), new Set(names)])),
   };
 
-const MANY: Includes = { content: true, lfs: true, commit: true };
+const MANY: Includes = { size: true, content: true, lfs: true, commit: true };
 
 class ContentsReader {
   private readonly repository: OpenRepository;
@@ -205,9 +210,7 @@ class ContentsReader {
     const entries = location
       ? await parseTreeInPieces(await objects.readAt(location), objects.budget)
       : [];
-    await catalog.loadOids(
-      entries.flatMap(({ mode, oid }) => (isSubmoduleMode(mode) ? [] : [oid])),
-    );
+    await catalog.loadOids(entries.flatMap((entry) => (this.isLookedUp(entry) ? [entry.oid] : [])));
     const above = names.map((name) => `${name}/`).join("");
     const lasts = await this.findLastCommits(names, entries);
     const items: ContentItem[] = [];
@@ -219,18 +222,26 @@ class ContentsReader {
     return items;
   }
 
-  private async toItem(path: string, { mode, oid }: TreeEntry): Promise<ContentItem> {
-    const { catalog, objects } = this.repository;
+  /** Whether an entry's item has more of its object than the id. */
+  private isLookedUp({ mode }: TreeEntry): boolean {
+    const { size = false, lfs = false } = this.includes;
     const isBlob = !isTreeMode(mode) && !isSubmoduleMode(mode);
+    return isBlob && (size || lfs || isSymlinkMode(mode));
+  }
+
+  private async toItem(path: string, entry: TreeEntry): Promise<ContentItem> {
+    const { mode, oid } = entry;
+    const { catalog, objects } = this.repository;
     const { location, sizeBytes } = await resident(() => {
-      const found = isBlob ? catalog.find(oid) : undefined;
+      const found = this.isLookedUp(entry) ? catalog.find(oid) : undefined;
       return { location: found, sizeBytes: found ? catalog.sizeBytes(found) : 0 };
     });
     const isLink = isSymlinkMode(mode);
     const readsTarget = isLink && sizeBytes <= TARGET_BYTES_MAX;
     const mayBePointer = !isLink && this.includes.lfs && sizeBytes < POINTER_BYTES_MAX;
-    const isRead = (readsTarget || mayBePointer) && !(await resident(() => objects.findLarge(oid)));
-    const bytes = location && isRead ? await objects.readAt(location) : undefined;
+    const isRead =
+      location && (readsTarget || mayBePointer) && !(await resident(() => objects.findLarge(oid)));
+    const bytes = isRead ? await objects.readAt(location) : undefined;
     return {
       path,
       mode,

@@ -10,7 +10,6 @@ import {
 import type { ContentItem } from "../../../shapes/contents/contents.ts";
 import type { CommitEntry } from "../../../shapes/git/commit.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { listCommits } from "../commits/list-commits.ts";
 import { readCommits } from "../commits/read-commits.ts";
 import type { Revision } from "../git/find-revision.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
@@ -53,8 +52,6 @@ export interface SourceView {
   readonly readme: ShownFile | undefined;
   /** Undefined if the search for it goes on after the response. */
   readonly lastCommit: CommitEntry | undefined;
-  /** The commits of the revision's history. */
-  readonly commitCount: number;
 }
 
 /**
@@ -97,7 +94,6 @@ export async function readSourceView(
     ...COMMIT_PARTS,
     statusesOf: repo.row,
   });
-  const { total } = await listCommits(snapshot, { tips: [revision.node] }, { size: 0, offset: 0 });
   return {
     revision,
     path: names.join("/"),
@@ -105,7 +101,6 @@ export async function readSourceView(
     items,
     readme: readmeItem && (await show(readmeItem)),
     lastCommit,
-    commitCount: total,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Oid } from "../../../git/oid.ts";
 import { type CommitGraph, NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { countWalk, listUntil, walkByTime } from "../../../git/walk/log.ts";
 import { markReachable } from "../../../git/walk/reachable.ts";
+import { pause } from "../../../lib/time-slice.ts";
 import type { StoredCommit, StoredUpdate } from "../../../shapes/events/activity.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import type { MadeUpdate } from "../../../storage/repository-records.ts";
@@ -33,6 +34,8 @@ export interface PushOrigin {
 /** Maximum branches of a push whose commits are listed, and maximum commits listed per branch. */
 const BRANCHES_MAX = 5;
 const COMMITS_MAX = 5;
+/** Steps that a new branch counts. */
+const BRANCH_STEPS = 2000;
 /** Maximum commits that are counted as new on a new branch, as in Gitea. */
 export const NEW_BRANCH_COMMITS_MAX = 10;
 /** Maximum stored characters of a commit message, and of a name or an address. */
@@ -70,15 +73,18 @@ export async function listPushedCommits(
     newOid !== null && ref.startsWith("refs/heads/") ? [{ ref, oldOid, newOid }] : [],
   );
   const listed = branches.slice(0, BRANCHES_MAX);
-  const counted = new Map([
-    ...countOnNewBranches(repository, origin, branches),
-    ...countInPack(repository, origin, listed),
-  ]);
+  const onNewBranches = await countOnNewBranches(repository, origin, branches);
+  const counted = new Map([...onNewBranches, ...countInPack(repository, origin, listed)]);
   const read = async (oid: Oid): Promise<ReadCommit> =>
     readCommit(oid, (await objects.readObject(oid))?.content);
   const pushed = new Map<string, PushedCommits>();
   for (const [ref, { commitCount, base }] of counted) {
-    pushed.set(ref, { commitCount, ...(base !== undefined && { base }) });
+    const addsNone = commitCount === 0 && onNewBranches.has(ref);
+    pushed.set(ref, {
+      commitCount,
+      ...(base !== undefined && { base }),
+      ...(addsNone && { hasNoReferences: true }),
+    });
   }
   for (const { ref, oldOid, newOid } of listed) {
     const { oids = [], commitCount } = counted.get(ref) ?? {};
@@ -112,11 +118,11 @@ type PushedBranch = MadeUpdate & { readonly newOid: Oid };
  *
  * As in Gitea, the count ends at the first commit that another branch had, and at 10.
  */
-function countOnNewBranches(
+async function countOnNewBranches(
   { graph }: OpenRepository,
   { earlierHeads, head }: PushOrigin,
   branches: readonly PushedBranch[],
-): Map<string, Counted> {
+): Promise<Map<string, Counted>> {
   const counted = new Map<string, Counted>();
   const created = branches.filter(({ oldOid }) => oldOid === null);
   if (created.length === 0) return counted;
@@ -128,6 +134,8 @@ function countOnNewBranches(
   );
   const defaultFirst = created.toSorted((a, b) => Number(b.ref === head) - Number(a.ref === head));
   for (const { ref, newOid } of defaultFirst) {
+    const turn = pause(BRANCH_STEPS);
+    if (turn) await turn;
     const tip = graph.find(newOid);
     const nodes = listUntil(graph, tip, (node) => known[node] === 1, NEW_BRANCH_COMMITS_MAX);
     markReachable(graph, [tip], known);

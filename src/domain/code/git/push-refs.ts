@@ -12,6 +12,7 @@ import type { ReachableObjects } from "../../../git/walk/reachable-objects.ts";
 import { isDelete, type RefCommand } from "../../../git/wire/receive-request.ts";
 import type { Failure } from "../../../lib/failure.ts";
 import { log } from "../../../lib/log.ts";
+import { pause } from "../../../lib/time-slice.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import type {
@@ -38,6 +39,9 @@ import { isPullRef } from "./pull-refs.ts";
 import { recordPush } from "./record-push.ts";
 import type { PushedRef } from "./ref-update-request.ts";
 import { TokenRule } from "./token-rule.ts";
+
+/** Steps that the checks of one command count. */
+const CHECK_STEPS = 2000;
 
 /** Maximum bytes of a ref name, so that a client can store it as a file. */
 const REF_BYTES_MAX = 1000;
@@ -144,6 +148,8 @@ export async function pushRefs(
   const findRefusal = await openRules(ctx, repo, push);
   for (const command of push.commands) {
     const { ref } = command;
+    const turn = pause(CHECK_STEPS);
+    if (turn) await turn;
     const update = await validateCommand(command, push, overflow);
     if (typeof update === "string") {
       results.set(ref, { kind: "refused", ref, reason: update });

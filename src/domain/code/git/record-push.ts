@@ -6,6 +6,7 @@ import { branchTips, repositories, type Repository } from "../../../db/schema/in
 import type { Event } from "../../../events/event.ts";
 import { recordAll } from "../../../events/record.ts";
 import { type ByteText, decodeText, encodeUtf8 } from "../../../git/byte-text.ts";
+import { pause } from "../../../lib/time-slice.ts";
 import type {
   MadeUpdate,
   OutboxEntry,
@@ -18,6 +19,9 @@ import type { PushedCommits } from "./list-pushed-commits.ts";
 
 /** Maximum ref updates in one event. A larger push records several events. */
 const UPDATES_OF_EVENT = 50;
+
+/** Steps that an event counts, for each of its updates. */
+const UPDATE_STEPS = 2000;
 
 /** Maximum bytes of events in one database batch. */
 const BATCH_BYTES = 1_000_000;
@@ -109,6 +113,8 @@ export async function recordPush(
         .map(({ ref, oldOid: before, newOid: after }) =>
           Object.assign({ ref: decodeText(ref as ByteText), before, after }, pushed.get(ref)),
         );
+      const turn = pause(UPDATE_STEPS * updates.length);
+      if (turn) await turn;
       const event: Event = { ...eventBase, pushId, part: part++, refCount: updateCount, updates };
       const size = encodeUtf8(JSON.stringify(event)).length;
       if (pending.length > 0 && bytes + size > BATCH_BYTES) await flush();

@@ -5,8 +5,9 @@ import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { hasOpenBlockers } from "../../../db/open-blockers.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
-import { issues, reviews, type ReviewState } from "../../../db/schema/index.ts";
+import { issues, pulls, reviews, type ReviewState } from "../../../db/schema/index.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { RepositoryRules } from "../../../shapes/repos/repository-rules.ts";
 import { type LatestStatus, selectLatestStatuses } from "./evaluate-checks.ts";
 import { selectRules, toRules } from "./select-rules.ts";
@@ -24,16 +25,24 @@ export interface MergeFacts {
 }
 
 /** Loads what decides about a merge. Cost: one round trip to the database. */
-export async function loadMergeFacts(
+export const loadMergeFacts = (ctx: Ctx, { repo, row }: PullContext): Promise<MergeFacts> =>
+  loadMergeFactsOf(ctx, repo, row.number);
+
+/**
+ * The same for a pull request by its number; without reviews and statuses where there is none.
+ *
+ * @param number Of one that the caller may see.
+ */
+export async function loadMergeFactsOf(
   ctx: Ctx,
-  { repo, row, pull }: PullContext,
+  repo: RepositoryContext,
+  number: number,
 ): Promise<MergeFacts> {
   const subject = {
     caller: callerArgument(ctx.actor),
     repoId: repo.row.id,
     ownerId: repo.row.ownerId,
-    issueId: row.id,
-    headOid: pull.headOid,
+    number,
     isWaiting: repo.row.issueSettings.enableIssueDependencies,
   };
   const { rules, reviewCounts, statuses, blockers } = await batch(
@@ -52,13 +61,19 @@ interface FactsSubject {
   readonly caller: CallerArgument;
   readonly repoId: number;
   readonly ownerId: number;
-  readonly issueId: number;
-  readonly headOid: string;
+  readonly number: number;
   readonly isWaiting: boolean;
 }
 
 const selectFacts = prepareAll((db, p: Params<FactsSubject>) => {
-  const { issueId } = p;
+  const issueId = sql<number>`(
+    select ${issues.id}
+    from ${issues}
+    where ${issues.repoId} = ${p.repoId} and ${issues.number} = ${p.number}
+  )`;
+  const headOid = sql<string>`(
+    select ${pulls.headOid} from ${pulls} where ${pulls.issueId} = ${issueId}
+  )`;
   return {
     rules: selectRules(db, p, toCallerSql(p.caller)),
     reviewCounts: db
@@ -76,7 +91,7 @@ const selectFacts = prepareAll((db, p: Params<FactsSubject>) => {
         ),
       )
       .groupBy(reviews.state, reviews.isStale),
-    statuses: selectLatestStatuses(db, p.repoId, p.headOid),
+    statuses: selectLatestStatuses(db, p.repoId, headOid),
     blockers: db
       .select({ id: issues.id })
       .from(issues)

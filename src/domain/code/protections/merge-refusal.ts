@@ -76,20 +76,45 @@ export async function findMergeRefusal(
   });
   for (const { settings } of rules) {
     if (!isBound(settings)) continue;
-    const refusal =
-      findUnmet(settings, facts, pull, { budget, queue }) ??
-      (await findProtected(ctx, pull, settings, budget, repository));
+    const [refusal = await findProtected(ctx, pull, settings, budget, repository)] = listUnmet(
+      settings,
+      facts,
+      pull,
+      { budget, queue },
+    );
     if (refusal !== undefined) return refusal;
   }
   return undefined;
 }
 
-function findUnmet(
+/**
+ * Lists all conditions of the rules for its base that a pull request does not meet, each once, but
+ * for protected files, and whether it is merged by a queue. For a page: a merge asks
+ * `findMergeRefusal`.
+ */
+export function listUnmetConditions(
+  ctx: Ctx,
+  pull: PullContext,
+  facts: MergeFacts,
+): { unmet: string[]; hasQueue: boolean } {
+  const budget = new StepBudget(STEPS_MAX, {
+    onSteps: (steps) => void (ctx.git.usage.steps += steps),
+  });
+  const rules = rulesOfBranch(facts.rules, pull.pull.baseBranch, ctx.git.budget);
+  const hasQueue = rules.some(({ settings }) => settings.isMergeQueueEnabled);
+  const queue = hasQueue ? { asksChecks: false } : undefined;
+  const unmet = rules.flatMap(({ settings }) =>
+    listUnmet(settings, facts, pull, { budget, queue }),
+  );
+  return { unmet: [...new Set(unmet)], hasQueue };
+}
+
+function listUnmet(
   settings: BranchProtection["settings"],
   facts: MergeFacts,
   { pull }: PullContext,
   { budget, queue }: Pick<MergeAttempt, "queue"> & { readonly budget: StepBudget },
-): string | undefined {
+): string[] {
   const count = (
     state: ReviewState,
     isCounted: (each: { isStale: boolean }) => boolean = () => true,
@@ -98,21 +123,18 @@ function findUnmet(
       .filter((each) => each.state === state && isCounted(each))
       .reduce((sum, each) => sum + each.count, 0);
   const areChecksAsked = settings.isStatusCheckEnabled && queue?.asksChecks !== false;
-  if (areChecksAsked && evaluateChecks(settings, facts.statuses, budget) !== "success") {
-    return "Not all required status checks successful";
-  }
   const approvals = count("approved", ({ isStale }) => !(isStale && settings.ignoreStaleApprovals));
-  if (approvals < settings.requiredApprovals) return "Does not have enough approvals";
-  if (settings.blockOnRejectedReviews && count("request_changes") > 0) {
-    return "There are requested changes";
-  }
-  if (settings.blockOnOfficialReviewRequests && count("request_review") > 0) {
-    return "There are official review requests";
-  }
-  if (settings.blockOnOutdatedBranch && !queue && pull.behindCount > 0) {
-    return "The head branch is behind the base branch";
-  }
-  return undefined;
+  const isUnmet: Readonly<Record<string, boolean>> = {
+    "Not all required status checks successful":
+      areChecksAsked && evaluateChecks(settings, facts.statuses, budget) !== "success",
+    "Does not have enough approvals": approvals < settings.requiredApprovals,
+    "There are requested changes": settings.blockOnRejectedReviews && count("request_changes") > 0,
+    "There are official review requests":
+      settings.blockOnOfficialReviewRequests && count("request_review") > 0,
+    "The head branch is behind the base branch":
+      settings.blockOnOutdatedBranch && !queue && pull.behindCount > 0,
+  };
+  return Object.keys(isUnmet).filter((condition) => isUnmet[condition]);
 }
 
 /** The refusal of a pull request that changes protected files. */

@@ -15,7 +15,8 @@ import {
 } from "../../../db/schema/index.ts";
 import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../../events/record.ts";
 import type { Oid } from "../../../git/oid.ts";
-import { invalid, invalidField, notFound } from "../../../lib/failure.ts";
+import { invalid, notFound } from "../../../lib/failure.ts";
+import { checkWebAddress } from "../../../lib/web-address.ts";
 import type { StatusEntry } from "../../../shapes/git/commit-status.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 
@@ -47,9 +48,7 @@ export async function createStatus(
   const { state } = input;
   const context = input.context.trim();
   const targetUrl = input.targetUrl.trim();
-  if (targetUrl !== "" && !isWebAddress(targetUrl)) {
-    throw invalidField("target_url", "must be a URL with http or https");
-  }
+  checkWebAddress(targetUrl, "target_url");
   try {
     const statements = insertStatus(db, {
       row: boundRow(commitStatuses, {
@@ -110,9 +109,3 @@ const insertStatus = prepareAll(
     };
   },
 );
-
-/** SECURITY: pages link to this URL; with another scheme it could be a script. */
-function isWebAddress(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && (url.protocol === "https:" || url.protocol === "http:");
-}

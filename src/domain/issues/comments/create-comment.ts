@@ -21,7 +21,7 @@ import {
   type ParticipationArgument,
   requireParticipation,
 } from "./participation.ts";
-import { selectComments, toCommentContext } from "./select-comments.ts";
+import { isComment, selectComments, toCommentContext } from "./select-comments.ts";
 
 const LOCKED = "You cannot comment on a locked issue.";
 
@@ -30,6 +30,8 @@ const LOCKED = "You cannot comment on a locked issue.";
  *
  * Cost: one batch. The lock and blocks are checked when it runs.
  *
+ * @param unlessSince A time: the same text that the caller has written there since then is the same
+ *   comment sent again, whose answer was lost, and is returned instead.
  * @throws Failure `forbidden` if the issue is locked and the caller may only read it, if its unit
  * is disabled, and where a block separates the caller from its poster or from the owner of the
  * repository; `locked` in an archived repository.
@@ -38,6 +40,7 @@ export async function createComment(
   ctx: Ctx,
   issue: IssueContext,
   body: string,
+  unlessSince?: number,
 ): Promise<CommentContext> {
   requireNotArchived(issue.repo);
   requireParticipation(issue, LOCKED);
@@ -47,6 +50,7 @@ export async function createComment(
     participation: participationArgument(ctx, issue),
     repoId: repo.row.id,
     body,
+    unlessSince,
     entry: entryArgument(ctx),
     event: eventArgument(ctx, {
       type: "comment.created",
@@ -59,7 +63,7 @@ export async function createComment(
   });
   const [created] = found;
   // Locked since it was read.
-  if (!inserted[0] || !created) throw forbidden(LOCKED);
+  if (!created || (!inserted[0] && unlessSince === undefined)) throw forbidden(LOCKED);
   return toCommentContext(repo, created);
 }
 
@@ -67,14 +71,26 @@ interface NewComment {
   readonly participation: ParticipationArgument;
   readonly repoId: number;
   readonly body: string;
+  readonly unlessSince: number | undefined;
   readonly entry: EntryArgument;
   readonly event: EventArgument;
 }
 
 const insertComment = prepareAll((db, p: Params<NewComment>) => {
-  const { participation, repoId, body, entry } = p;
+  const { participation, repoId, body, entry, unlessSince } = p;
   const { issueId } = participation;
   const newest = newestEntryId(issueId);
+  const sameId =
+    unlessSince &&
+    sql`(
+      select max(${timelineEntries.id})
+      from ${timelineEntries}
+      where ${timelineEntries.issueId} = ${issueId}
+        and ${isComment}
+        and ${timelineEntries.posterId} = ${participation.actorId}
+        and ${timelineEntries.createdAt} >= ${unlessSince}
+        and ${timelineEntries.body} = ${body}
+    )`;
   const comment = {
     repoId,
     issueId,
@@ -87,14 +103,16 @@ const insertComment = prepareAll((db, p: Params<NewComment>) => {
       db,
       timelineEntries,
       comment,
-      sql`from ${issues} where ${isParticipationAllowed(participation)}`,
+      sql`
+        from ${issues}
+        where ${and(isParticipationAllowed(participation), sameId && sql`${sameId} is null`)}`,
     ).returning({ id: timelineEntries.id }),
     touched: db
       .update(issues)
       .set({ updatedAt: entry.updatedAt })
       .where(and(eq(issues.id, issueId), sql`changes() > 0`)),
     event: recordBy(db, p.event, { commentId: newest }, IF_CHANGED),
-    found: selectComments(db).where(eq(timelineEntries.id, newest)),
+    found: selectComments(db).where(eq(timelineEntries.id, sameId ?? newest)),
   };
 });
 

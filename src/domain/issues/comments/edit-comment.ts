@@ -46,6 +46,7 @@ export function requireOwnComment({ actor }: Ctx, { comment, issue }: CommentOfI
  * Changes the text of a comment, and keeps the former one in its history. The same text again
  * changes nothing.
  *
+ * @param basis The version of the text that was changed; by default the present one.
  * @throws Failure `forbidden` for others than the poster and writers, and where a block keeps the
  * caller out; `conflict` if somebody else has changed the text since it was read; `locked` in an
  * archived repository.
@@ -54,11 +55,13 @@ export async function editComment(
   ctx: Ctx,
   { comment, issue }: CommentOfIssue,
   body: string,
+  basis?: number,
 ): Promise<CommentContext> {
   requireOwnComment(ctx, { comment, issue });
   requireNotArchived(issue.repo);
   const { row } = comment;
   if (row.body === body) return comment;
+  if (basis !== undefined && basis !== row.contentVersion) throw changedMeanwhile();
   const { db } = ctx;
   const { id, contentVersion } = row;
   const key = toCommentKey(ctx, issue.repo, id);
@@ -85,9 +88,11 @@ export async function editComment(
   });
   const [edited] = found;
   if (!edited) throw notFound("comment does not exist");
-  if (!updated[0]) throw conflict("the comment was changed meanwhile: try again");
+  if (!updated[0]) throw changedMeanwhile();
   return toCommentContext(issue.repo, edited);
 }
+
+const changedMeanwhile = () => conflict("the comment was changed meanwhile: try again");
 
 interface EditedComment {
   readonly comment: CommentKey;

@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 import type { BatchItem } from "drizzle-orm/batch";
 
 import { asBlocked, isBlockedBy, unlessBlocked } from "../../../auth/access/blocks.ts";
@@ -35,6 +35,13 @@ export interface NewIssue {
   readonly body?: string | undefined;
   readonly ref?: string | undefined;
   readonly isClosed?: boolean | undefined;
+  /** Names of the labels that the template of the issue gives it, whoever opens it. */
+  readonly templateLabels?: readonly string[] | undefined;
+  /**
+   * A time: the same title and text that the caller has opened an issue with since then are the
+   * same issue sent again, whose answer was lost, which is returned instead.
+   */
+  readonly unlessSince?: number | undefined;
   /**
    * These are honoured for callers who may write to the issues only; others may not set them, and
    * they are ignored.
@@ -74,9 +81,49 @@ export async function createIssue(
     if (!row) throw notFound();
     return toIssueContext(repo, row);
   } catch (error) {
+    const [same] = isRepeated(error) ? await sameIssue(ctx.db, sentAgain(ctx, repo, input)) : [];
+    if (same) return toIssueContext(repo, same);
     throw asOpeningRefusal(error);
   }
 }
+
+/** Whether a batch failed since the issue was opened before. */
+const isRepeated = (error: unknown): boolean => isViolation(error, "NOT NULL", "issues.ref");
+
+interface SentAgain {
+  readonly repoId: number;
+  readonly posterId: number | null;
+  readonly title: string;
+  readonly body: string;
+  readonly since: number;
+}
+
+const sentAgain = (
+  { actor }: Ctx,
+  { row }: RepositoryContext,
+  { title, body = "", unlessSince = 0 }: NewIssue,
+): SentAgain => ({
+  repoId: row.id,
+  posterId: actor.user?.id ?? null,
+  title: toIssueTitle(title),
+  body,
+  since: unlessSince,
+});
+
+/** Selects the id of the issue that was opened with the same text. */
+const sameIssueId = (p: Params<SentAgain>): SQL => sql`(
+  select max(${issues.id})
+  from ${issues}
+  where ${issues.repoId} = ${p.repoId}
+    and ${issues.posterId} = ${p.posterId}
+    and ${issues.createdAt} >= ${p.since}
+    and ${issues.title} = ${p.title}
+    and ${issues.body} = ${p.body}
+)`;
+
+const sameIssue = prepare((db, p: Params<SentAgain>) =>
+  selectIssues(db).where(sql`${issues.id} = ${sameIssueId(p)}`),
+);
 
 /** The input for a new issue, or for the issue of a new pull request. */
 type Opening = NewIssue & { readonly isPull: boolean };
@@ -100,17 +147,19 @@ export const openingStatements = (
       row: toRow(ctx, repo, opening),
       actorId: ctx.actor.user?.id ?? 0,
       ownerId: repo.row.ownerId,
+      same: opening.unlessSince === undefined ? undefined : sentAgain(ctx, repo, opening),
     }),
     ...more,
     ...entryStatements(ctx, repo, opening, assignees),
   ] as const;
 
-const pickForAll = ({ title, body, ref, isClosed }: NewIssue): NewIssue => ({
-  title,
-  body,
-  ref,
-  isClosed,
-});
+const pickForAll = ({
+  assignees,
+  labelIds,
+  milestoneId,
+  deadlineAt,
+  ...rest
+}: NewIssue): NewIssue => rest;
 
 /**
  * Finds the assignees of a new issue or pull request of the caller. @throws Failure as
@@ -162,9 +211,10 @@ interface InsertedIssue {
   /** 0 for nobody. */
   readonly actorId: number;
   readonly ownerId: number;
+  readonly same: SentAgain | undefined;
 }
 
-const insertIssue = prepare((db, { row, actorId, ownerId }: Params<InsertedIssue>) => {
+const insertIssue = prepare((db, { row, actorId, ownerId, same }: Params<InsertedIssue>) => {
   const ofRepository = sql`
     from ${milestones}
     where ${milestones.id} = ${row.milestoneId} and ${milestones.repoId} = ${row.repoId}`;
@@ -178,6 +228,7 @@ const insertIssue = prepare((db, { row, actorId, ownerId }: Params<InsertedIssue
       title: unlessBlocked(isBlockedBy(actorId, ownerId), row.title),
       body: onlyWhile(isMilestoneOpen, row.body),
       milestoneId: sql`(select ${milestones.id} ${ofRepository})`,
+      ...(same && { ref: onlyWhile(sql`${sameIssueId(same)} is null`, row.ref) }),
     },
     sql`where true`,
   );
@@ -197,15 +248,16 @@ function entryStatements(
   const { id: repoId, ownerId } = repo.row;
   const { isPull } = opening;
   const subject = { repoId, ownerId, issueId: COMPUTED, number: COMPUTED, isPull };
-  const { labelIds = [], milestoneId = 0, isClosed = false } = opening;
+  const { labelIds = [], templateLabels = [], milestoneId = 0, isClosed = false } = opening;
   const opened = eventArgument(ctx, { type: "issue.opened", ...subject });
   const statements: BatchItem<"sqlite">[] = [recordOnNew(ctx.db, { repoId, event: opened })];
   if (assignees.length > 0) {
     const posterId = ctx.actor.user?.id ?? null;
     statements.push(...assigneeStatements(ctx, { repo, row: { isPull, posterId } }, assignees));
   }
-  if (labelIds.length > 0) {
-    const change = { kind: "add", labels: { ids: labelIds } } as const;
+  for (const labels of [{ ids: labelIds }, { names: templateLabels }]) {
+    if (Object.values(labels).flat().length === 0) continue;
+    const change = { kind: "add", labels } as const;
     statements.push(...labelStatements(ctx, { repoId, ownerId, isPull }, change));
   }
   if (milestoneId > 0) {

@@ -1,6 +1,6 @@
 import { type SQL, sql } from "drizzle-orm";
 
-import { labels } from "../../../db/schema/index.ts";
+import { type Label, labels } from "../../../db/schema/index.ts";
 
 // Removes every character but slashes from the end.
 const scope = sql`rtrim(${labels.name}, replace(${labels.name}, '/', ''))`;
@@ -12,3 +12,12 @@ const scope = sql`rtrim(${labels.name}, replace(${labels.name}, '/', ''))`;
 export const exclusiveScope: SQL = sql`iif(
   ${labels.isExclusive} and ${scope} not in ('', '/', ${labels.name}), ${scope}, null
 )`;
+
+/** The exclusive scope of a label, as `exclusiveScope` finds it; undefined for none. */
+export function exclusiveScopeOf({
+  name,
+  isExclusive,
+}: Pick<Label, "name" | "isExclusive">): string | undefined {
+  const found = name.slice(0, name.lastIndexOf("/") + 1);
+  return isExclusive && !["", "/", name].includes(found) ? found : undefined;
+}

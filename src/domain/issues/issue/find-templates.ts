@@ -1,3 +1,4 @@
+import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
 import { decodeText, readByteText } from "../../../git/byte-text.ts";
 import {
@@ -58,6 +59,8 @@ export interface IssueTemplates {
   readonly invalidCount: number;
 }
 
+const NO_TEMPLATES: IssueTemplates = { templates: [], invalidCount: 0 };
+
 /**
  * Lists the issue templates of the default branch.
  *
@@ -68,7 +71,7 @@ export async function listIssueTemplates(
   repo: RepositoryContext,
 ): Promise<IssueTemplates> {
   const opened = await openDefault(ctx, repo);
-  if (!opened) return { templates: [], invalidCount: 0 };
+  if (!opened) return NO_TEMPLATES;
   return readTemplates(opened);
 }
 
@@ -147,6 +150,31 @@ const readConfig = ({ repository, root, rootOid }: Opened): Promise<FoundConfig>
       return { path: CONFIGS[at], config };
     },
   );
+
+/** What a new issue may begin with. */
+export interface IssueForms extends IssueTemplates {
+  /** That of the repository; the default where it is invalid. */
+  readonly config: IssueConfig;
+  /** Whether an issue needs a template: the configuration says so, and there is one. */
+  readonly isTemplateNeeded: boolean;
+}
+
+/**
+ * Finds the templates for a new issue, and the configuration. Who may not read the code has none.
+ *
+ * Cost: as `listIssueTemplates`; the snapshot is opened once.
+ */
+export async function findIssueForms(ctx: Ctx, repo: RepositoryContext): Promise<IssueForms> {
+  const isReadable = !repo.row.isEmpty && isAllowed(repo, { unit: "code", mode: "read" });
+  const opened = isReadable ? await openDefault(ctx, repo) : undefined;
+  if (!opened) {
+    return { ...NO_TEMPLATES, config: DEFAULT_ISSUE_CONFIG, isTemplateNeeded: false };
+  }
+  const [found, { config: read }] = [await readTemplates(opened), await readConfig(opened)];
+  const config = typeof read === "string" ? DEFAULT_ISSUE_CONFIG : read;
+  const isTemplateNeeded = !config.isBlankAllowed && found.templates.length > 0;
+  return { ...found, config, isTemplateNeeded };
+}
 
 /**
  * The path of the configuration that disables blank issues, if there are templates to choose from;

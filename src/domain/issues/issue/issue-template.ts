@@ -80,7 +80,8 @@ const Head = z.looseObject({
 });
 const Form = Head.extend({ body: z.array(Field.and(Common)).min(1) });
 
-interface FormField {
+/** A field of a form, with its attributes as the file has them. */
+export interface FormField {
   type: string;
   id: string;
   attributes: Record<string, unknown>;

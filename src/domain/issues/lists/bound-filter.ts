@@ -141,7 +141,7 @@ export function bindListFilter(filter: IssueFilter): ListFilter | undefined {
     milestones: titles.length > 0 ? { titles, ids } : undefined,
     labelIds: {},
     moreLabelIds: undefined,
-    milestoneId: undefined,
+    milestoneId: filter.milestoneId,
   };
 }
 

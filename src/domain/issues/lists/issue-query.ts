@@ -68,6 +68,8 @@ export interface IssueFilter {
   readonly milestones: readonly string[];
   /** Titles of milestones that an issue has, also where none exists. */
   readonly requiredMilestones: readonly string[];
+  /** The milestone that an issue has. */
+  readonly milestoneId?: number;
   readonly people: readonly PersonFilter[];
   /** Properties that an issue does not have. */
   readonly without: readonly Missing[];

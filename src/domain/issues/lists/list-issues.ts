@@ -91,7 +91,7 @@ const knownUsers = prepare(
 );
 
 /** The statements of a list: its page and its total. */
-function selectList(
+export function selectList(
   db: Database,
   repo: RepositoryContext,
   filter: IssueFilter | undefined,

@@ -1,4 +1,4 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
@@ -25,21 +25,37 @@ export interface MilestoneFields {
  */
 export async function createMilestone(
   ctx: Ctx,
-  { row }: RepositoryContext,
+  repo: RepositoryContext,
   fields: MilestoneFields,
 ): Promise<Milestone> {
+  const created = await insertWith(ctx, repo, fields, false);
+  if (!created) throw notFound();
+  return created;
+}
+
+/**
+ * Creates a milestone, unless the repository has one that is the same in all fields: a form may be
+ * sent again after its answer was lost.
+ */
+export async function createMilestoneOnce(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  fields: MilestoneFields,
+): Promise<void> {
+  await insertWith(ctx, repo, fields, true);
+}
+
+async function insertWith(
+  ctx: Ctx,
+  { row }: RepositoryContext,
+  fields: MilestoneFields,
+  isOnce: boolean,
+): Promise<Milestone | undefined> {
   const { db, now } = ctx;
+  const times = { closedAt: fields.isClosed ? now : null, createdAt: now, updatedAt: now };
+  const bound = boundRow(milestones, { ...fields, ...times, repoId: row.id });
   const [[created]] = await db.batch([
-    insertMilestone(
-      db,
-      boundRow(milestones, {
-        ...fields,
-        repoId: row.id,
-        closedAt: fields.isClosed ? now : null,
-        createdAt: now,
-        updatedAt: now,
-      }),
-    ),
+    insertMilestone(db, { row: bound, isOnce }),
     recordIfChanged(ctx, {
       type: "milestone.created",
       repoId: row.id,
@@ -47,15 +63,27 @@ export async function createMilestone(
       milestoneId: LAST_INSERT_ID,
     }),
   ]);
-  if (!created) throw notFound();
   return created;
 }
 
-const insertMilestone = prepare((db, row: Params<BoundRow<typeof milestones.$inferInsert>>) =>
-  insertSelect(
+interface NewMilestone {
+  readonly row: BoundRow<typeof milestones.$inferInsert>;
+  readonly isOnce: boolean;
+}
+
+const insertMilestone = prepare((db, { row, isOnce }: Params<NewMilestone>) => {
+  const isSame = and(
+    eq(milestones.repoId, row.repoId),
+    eq(milestones.title, row.title),
+    sql`${milestones.description} = ${row.description}`,
+    sql`${milestones.deadlineAt} is ${row.deadlineAt}`,
+    sql`${milestones.isClosed} = ${row.isClosed}`,
+  );
+  const isNew = isOnce ? sql`not exists (select 1 from ${milestones} where ${isSame})` : undefined;
+  return insertSelect(
     db,
     milestones,
     { ...row, repoId: sql`${repositories.id}` },
-    sql`from ${repositories} where ${eq(repositories.id, row.repoId)}`,
-  ).returning(),
-);
+    sql`from ${repositories} where ${and(eq(repositories.id, row.repoId), isNew)}`,
+  ).returning();
+});

@@ -160,7 +160,8 @@ const selectSubscription = (db: Database, { repoId, number }: Params<IssueNumber
     .from(issues)
     .where(isNumbered(repoId, number));
 
-const subscriptionOf = prepare(
+/** Selects an issue and whether a user is subscribed to it, for `toSubscription`. */
+export const subscriptionOf = prepare(
   (db, { userId, ...issue }: Params<IssueNumber & { userId: number }>) =>
     selectSubscription(db, issue, userId),
 );
@@ -212,7 +213,8 @@ const isSubscribedByDefault = (userId: SQL): SQL => sql`(
   )
 )`;
 
-function toSubscription(
+/** @throws Failure `not_found` for an issue that the caller may not see. */
+export function toSubscription(
   repo: RepositoryContext,
   found: Awaited<ReturnType<typeof selectSubscription>>[number] | undefined,
 ): IssueSubscription {

@@ -4,7 +4,7 @@ import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { selectTeams } from "../../../auth/access/teams.ts";
 import { toCallerSql } from "../../../auth/caller-sql.ts";
 import type { Ctx } from "../../../context.ts";
-import { batch } from "../../../db/batch.ts";
+import { batch, type Results } from "../../../db/batch.ts";
 import { columnsOf, qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
@@ -17,6 +17,7 @@ import {
   users,
 } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { TimelineContext } from "../../../shapes/issues/timeline-comment.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered, selectIssues, toIssueContext } from "../issue/find-issue.ts";
@@ -40,20 +41,43 @@ export async function listTimeline(
   repo: RepositoryContext,
   number: number,
   range: UpdatedRange,
-  { size, offset }: Slice,
+  slice: Slice,
 ): Promise<Listed<TimelineContext>> {
-  const { db, actor } = ctx;
-  const list = {
-    ...timelineReaderOf(ctx, repo),
-    number,
-    range: toWholeSeconds(range),
-    size,
-    offset,
-  };
-  const {
-    issues: [found],
-    ...page
-  } = await batch(db, timelinePage(db, list));
+  const list = timelineList(ctx, repo, number, range, slice);
+  return toTimeline(ctx, repo, await batch(ctx.db, timelinePage(ctx.db, list))).entries;
+}
+
+/**
+ * A page of a timeline, as an argument of its statements.
+ *
+ * @param entryId An entry whose page it is, instead of that at the offset.
+ */
+export const timelineList = (
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  range: UpdatedRange,
+  { size, offset }: Slice,
+  entryId?: number,
+): TimelineList => ({
+  ...timelineReaderOf(ctx, repo),
+  number,
+  range: toWholeSeconds(range),
+  size,
+  offset,
+  entryId,
+});
+
+/**
+ * The issue and the entries of a page.
+ *
+ * @throws Failure `not_found` also where the caller may not see the issue.
+ */
+export function toTimeline(
+  { actor }: Ctx,
+  repo: RepositoryContext,
+  { issues: [found], ...page }: Results<ReturnType<typeof timelinePage>>,
+): { issue: IssueContext; entries: Listed<TimelineContext>; offset: number } {
   if (!found || !isIssueVisible(repo, found.issue)) throw notFound("issue does not exist");
   const issue = toIssueContext(repo, found);
   const repos = byId(
@@ -73,7 +97,7 @@ export async function listTimeline(
   const labelsById = byId(page.labels, ({ id }) => id);
   const milestonesById = byId([...page.milestones, ...page.oldMilestones], ({ id }) => id);
   const timesById = byId(page.times, ({ row }) => row.id);
-  return toListedPage(page, ({ row, poster }): TimelineContext => {
+  const entries = toListedPage(page, ({ row, poster }): TimelineContext => {
     const comment = at(commentsById, row.otherEntryId);
     const otherIssue = at(issuesById, row.otherIssueId ?? comment?.comment.issueId ?? null);
     const time = at(timesById, row.timeId);
@@ -91,11 +115,14 @@ export async function listTimeline(
       time: time?.row.issueId === issue.row.id ? { ...time, issue } : undefined,
     };
   });
+  return { issue, entries, offset: page.counted[0]?.offset ?? 0 };
 }
 
-interface TimelineList extends TimelineReader, Slice {
+/** A page of a timeline and its reader. */
+export interface TimelineList extends TimelineReader, Slice {
   readonly number: number;
   readonly range: UpdatedRange;
+  readonly entryId: number | undefined;
 }
 
 /** The entries of a page. */
@@ -103,7 +130,11 @@ const listed = alias(timelineEntries, "listed");
 /** The comment or review to which an entry of the page refers. */
 const other = alias(timelineEntries, "other");
 
-const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
+/**
+ * The conditions for the issue of a timeline and for its entries, a subquery of its id, and the
+ * number of entries before the page.
+ */
+function conditionsOf(list: Params<TimelineList>) {
   const isOfIssue = isNumbered(list.repoId, list.number);
   const issueId = sql`(
     select ${issues.id}
@@ -117,6 +148,36 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
     sql`${timelineEntries.kind} <> 'code'`,
     isEntryVisible(list),
   );
+  const offset =
+    list.entryId === undefined
+      ? list.offset
+      : // A subquery of a subquery: SQLite takes 100 levels of expressions, which end at a `from`.
+        sql<number>`(
+          select before / ${list.size} * ${list.size}
+          from (
+            select count(*) as before
+            from ${timelineEntries}
+            where ${isListed} and ${timelineEntries.id} < ${list.entryId}
+          )
+        )`;
+  return { isOfIssue, issueId, isListed, offset };
+}
+
+/** Selects the ids of the entries of a page. */
+export function timelineIds(list: Params<TimelineList>): SQL {
+  const { isListed, offset } = conditionsOf(list);
+  return sql`(
+    select ${timelineEntries.id}
+    from ${timelineEntries}
+    where ${isListed}
+    order by ${timelineEntries.id}
+    limit ${list.size} offset ${offset}
+  )`;
+}
+
+/** The statements of a page: the issue, its entries, and what these refer to. */
+export const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
+  const { isOfIssue, isListed, offset } = conditionsOf(list);
   const total = sql<number>`(
     select count(*)
     from ${timelineEntries}
@@ -127,7 +188,7 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
     from ${timelineEntries}
     where ${isListed}
     order by ${timelineEntries.id}
-    limit ${list.size} offset ${list.offset}
+    limit ${list.size} offset ${offset}
   ) ${listed}`;
   const idsOf = (column: SQLiteColumn): SQL => sql`(
     select ${column}
@@ -148,7 +209,10 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
   return {
     issues: selectIssues(db).where(isOfIssue),
     counted: db
-      .select({ total: qualified<number>(total).as("total") })
+      .select({
+        total: qualified<number>(total).as("total"),
+        offset: qualified<number>(sql`${offset}`).as("entries_before"),
+      })
       .from(issues)
       .where(isOfIssue),
     rows: db
@@ -158,7 +222,7 @@ const timelinePage = prepareAll((db, list: Params<TimelineList>) => {
       .where(isListed)
       .orderBy(asc(timelineEntries.id))
       .limit(list.size)
-      .offset(list.offset),
+      .offset(offset as typeof list.offset),
     assignees: db
       .select()
       .from(users)

@@ -11,7 +11,8 @@ import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { emailAddresses, users, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { differing } from "../../../lib/differing.ts";
-import { invalidField, malformed, notFound } from "../../../lib/failure.ts";
+import { malformed, notFound } from "../../../lib/failure.ts";
+import { checkWebAddress } from "../../../lib/web-address.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { queueSignInChange } from "../mail/account-mails.ts";
 import { forksFollow } from "../visibility/fork-visibility.ts";
@@ -164,10 +165,7 @@ function roleChange(ctx: Ctx, user: User, edit: UserEdit) {
 
 function checkEdit({ config }: Ctx, { email, website, password }: UserEdit): void {
   if (email !== undefined && !isEmail(email)) throw malformed("[email]: must be an e-mail address");
-  // SECURITY: pages render it as a link: only http(s) is allowed, never e.g. `javascript:`.
-  if (website && !/^https?:\/\//i.test(website)) {
-    throw invalidField("website", "must be a URL with http or https");
-  }
+  checkWebAddress(website, "website");
   if (password !== undefined) checkPassword(config, password);
 }
 

@@ -5,8 +5,9 @@ import { batch } from "../../../db/batch.ts";
 import { isViolation } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { badges, type Badge } from "../../../db/schema/index.ts";
-import { invalid, invalidField, notFound } from "../../../lib/failure.ts";
+import { invalid, notFound } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
+import { checkWebAddress } from "../../../lib/web-address.ts";
 import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
@@ -41,10 +42,7 @@ const badgeCount = prepare((db) =>
  * @throws Failure `invalid` for a slug that is taken, and for an image without an HTTP URL.
  */
 export async function createBadge(ctx: Ctx, input: NewBadge): Promise<Badge> {
-  // SECURITY: pages show it as an image: only http(s) is allowed, never e.g. `javascript:`.
-  if (input.imageUrl !== "" && !/^https?:\/\//i.test(input.imageUrl)) {
-    throw invalidField("image_url", "must be a URL with http or https");
-  }
+  checkWebAddress(input.imageUrl, "image_url");
   try {
     const [created] = await ctx.db.batch([
       ctx.db.insert(badges).values(input).returning(),

@@ -7,6 +7,7 @@ import { userRedirects, users, type User, type Visibility } from "../../../db/sc
 import { record } from "../../../events/record.ts";
 import { forbidden, invalid } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
+import { checkWebAddress } from "../../../lib/web-address.ts";
 import { checkAccountName } from "../accounts/account-name.ts";
 import { checkEmail } from "../accounts/email-address.ts";
 import { recordAudit } from "../audit/record-audit.ts";
@@ -27,8 +28,8 @@ export interface NewOrganization {
  * Creates an organization with a team "Owners", whose first member is the creator.
  *
  * @throws Failure `forbidden` when the creator may not create organizations, or for a non-public
- * organization with a public-only token; `invalid` for an invalid name or email address, or a name
- * that is taken.
+ * organization with a public-only token; `invalid` for an invalid name, email address or
+ * website, or a name that is taken.
  */
 export async function createOrganization(
   ctx: Ctx,
@@ -43,6 +44,7 @@ export async function createOrganization(
   }
   checkAccountName(input.name);
   if (input.email) checkEmail(input.email);
+  checkWebAddress(input.website, "website");
 
   const { db, now } = ctx;
   const lowerName = input.name.toLowerCase();

@@ -5,6 +5,7 @@ import { users, type User } from "../../../db/schema/index.ts";
 import { record } from "../../../events/record.ts";
 import { differing } from "../../../lib/differing.ts";
 import { forbidden, notFound } from "../../../lib/failure.ts";
+import { checkWebAddress } from "../../../lib/web-address.ts";
 import { checkEmail } from "../accounts/email-address.ts";
 import { recordAudit } from "../audit/record-audit.ts";
 import { forksFollow } from "../visibility/fork-visibility.ts";
@@ -27,7 +28,7 @@ export type OrganizationEdit = Partial<
  * Edits an organization. Its repositories are as visible as it allows, at once, and so are their
  * forks. Unchanged values record no event.
  *
- * @throws Failure `invalid` for an invalid address; `forbidden` where a token for public resources
+ * @throws Failure `invalid` for an invalid address or website; `forbidden` where a token for public resources
  * would hide the organization from itself.
  */
 export async function editOrganization(
@@ -36,6 +37,7 @@ export async function editOrganization(
   input: OrganizationEdit,
 ): Promise<User> {
   if (input.email) checkEmail(input.email);
+  checkWebAddress(input.website, "website");
   const edit = differing(org, input);
   if (Object.keys(edit).length === 0) return org;
   if (ctx.actor.scopes.isPublicOnly && (edit.visibility ?? "public") !== "public") {

@@ -30,12 +30,8 @@ export function requireMerger({ repo, row, pull }: PullContext): void {
   }
 }
 
-/**
- * Refuses a style that the repository does not allow.
- *
- * @throws Failure `not_applicable`, in Gitea's words.
- */
-export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
+/** Whether a repository allows a style. */
+export function isStyleAllowed(repo: RepositoryContext, kind: MergeKind): boolean {
   const { pullSettings } = repo.row;
   const allowed: Record<MergeKind, boolean> = {
     merge: pullSettings.allowMergeCommits,
@@ -45,7 +41,16 @@ export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
     "fast-forward-only": pullSettings.allowFastForwardOnlyMerge,
     "manually-merged": pullSettings.allowManualMerge,
   };
-  if (allowed[kind]) return;
+  return allowed[kind];
+}
+
+/**
+ * Refuses a style that the repository does not allow.
+ *
+ * @throws Failure `not_applicable`, in Gitea's words.
+ */
+export function requireStyle(repo: RepositoryContext, kind: MergeKind): void {
+  if (isStyleAllowed(repo, kind)) return;
   throw notApplicable(`${kind} is not allowed an allowed merge style for this repository`);
 }
 

@@ -24,19 +24,19 @@ interface TemplateLabels {
   readonly now: number;
 }
 
+/** The columns of the labels of a template, from their JSON. */
+export const TEMPLATE_COLUMNS = {
+  name: sql`value ->> 'name'`,
+  color: sql`value ->> 'color'`,
+  description: sql`value ->> 'description'`,
+  isExclusive: sql`value ->> 'exclusive'`,
+};
+
 const insertLabels = prepare((db, { repo, rows, now }: Params<TemplateLabels>) =>
   insertSelect(
     db,
     labels,
-    {
-      repoId: newRepositoryId(repo),
-      name: sql`value ->> 'name'`,
-      color: sql`value ->> 'color'`,
-      description: sql`value ->> 'description'`,
-      isExclusive: sql`value ->> 'exclusive'`,
-      createdAt: now,
-      updatedAt: now,
-    },
+    { ...TEMPLATE_COLUMNS, repoId: newRepositoryId(repo), createdAt: now, updatedAt: now },
     sql`from json_each(${rows}) where true order by key`,
   ),
 );

@@ -51,6 +51,9 @@ const labelMode = (repo: RepositoryContext): Access =>
  */
 export const isLabelReader = (repo: RepositoryContext): boolean => labelMode(repo) >= ACCESS.read;
 
+/** Whether the caller may write to the issues or the pull requests of a repository. */
+export const isLabelWriter = (repo: RepositoryContext): boolean => labelMode(repo) >= ACCESS.write;
+
 /** @throws Failure `not_found` unless the caller may see the labels of a repository. */
 export function requireLabelRead(repo: RepositoryContext): void {
   if (!isLabelReader(repo)) throw notFound();
@@ -62,7 +65,5 @@ export function requireLabelRead(repo: RepositoryContext): void {
  */
 export function requireLabelWrite(repo: RepositoryContext): void {
   requireLabelRead(repo);
-  if (labelMode(repo) < ACCESS.write) {
-    throw forbidden("user should have a permission to write to a repo");
-  }
+  if (!isLabelWriter(repo)) throw forbidden("user should have a permission to write to a repo");
 }

@@ -20,7 +20,8 @@ type AccountTab =
   | "organizations"
   | "packages"
   | "members"
-  | "teams";
+  | "teams"
+  | "labels";
 
 /** How a page of an account is sent. */
 interface AccountPageOptions extends Omit<PageOptions, "title" | "isPublic" | "meta" | "feeds"> {
@@ -209,6 +210,9 @@ function tabsOf({ account, membership, facts, ctx }: AccountPage): Tab[] {
     { tab: "members", label: "Members", path: `${below}/members` },
     ...(membership.isMember
       ? [{ tab: "teams" as const, label: "Teams", path: `${below}/teams` }]
+      : []),
+    ...(membership.isOwner
+      ? [{ tab: "labels" as const, label: "Labels", path: `${below}/settings/labels` }]
       : []),
   ];
 }

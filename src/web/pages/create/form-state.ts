@@ -32,6 +32,11 @@ export class FormState {
     };
   }
 
+  /** The text of a field; as given where nothing was sent yet. */
+  valueOf(name: string, valueAtFirst: string): string {
+    return this.isSent ? this.form.text(name) : valueAtFirst;
+  }
+
   /** Whether a checkbox is set; as given where nothing was sent yet. */
   isSet(name: string, isSetAtFirst: boolean): boolean {
     return this.isSent ? this.form.isSet(name) : isSetAtFirst;

@@ -2,9 +2,7 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import type { Visibility } from "../../../db/schema/index.ts";
-import { isWebAddress } from "../../../domain/people/accounts/web-address.ts";
 import { createOrganization } from "../../../domain/people/orgs/create-organization.ts";
-import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
@@ -50,16 +48,12 @@ const CHARS_MAX = { username: 40, full_name: 100, description: 255, website: 255
 
 function toOrganization(form: SentForm): Parameters<typeof createOrganization>[2] {
   const line = (name: keyof typeof CHARS_MAX) => form.line(name, CHARS_MAX[name]);
-  const website = line("website");
-  if (website !== "" && !isWebAddress(website)) {
-    throw invalidField("website", "must be a URL with http or https");
-  }
   const visibility = VISIBILITIES.find(([each]) => each === form.text("visibility"))?.[0];
   return {
     name: line("username"),
     fullName: line("full_name"),
     description: line("description"),
-    website,
+    website: line("website"),
     location: line("location"),
     // Nobody sees more of an organization than its creator chose.
     visibility: visibility ?? "private",

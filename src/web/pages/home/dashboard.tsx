@@ -7,11 +7,11 @@ import { searchIssues } from "../../../domain/issues/lists/search-issues.ts";
 import { listRecentRepositories } from "../../../domain/repos/repository/list-recent-repositories.ts";
 import { ALL_REPOSITORIES } from "../../../domain/repos/repository/repository-query.ts";
 import { searchRepositories } from "../../../domain/repos/repository/search-repositories.ts";
-import { issueHtmlUrlOf, type IssueContext } from "../../../shapes/issues/issue.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { ActivityList } from "../activity-list.tsx";
-import { accountPath, repositoryPath } from "../addresses.ts";
+import { accountPath, issuePath, repositoryPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Icon } from "../icon.tsx";
 import type { Page } from "../open-page.ts";
@@ -162,7 +162,7 @@ function Issues({ title, icon, issues, total, now }: IssuesProps) {
           <li>
             <div class="grow">
               <Icon name={issue.row.isPull ? "pull" : "issue"} />
-              <a href={issueHtmlUrlOf(issue, { rootUrl: "" })}>{issue.row.title}</a>
+              <a href={issuePath(issue)}>{issue.row.title}</a>
               <div class="soft">
                 {`${issue.repo.owner.name}/${issue.repo.row.name}#${issue.row.number}, changed `}
                 <Ago at={issue.row.updatedAt} now={now} />

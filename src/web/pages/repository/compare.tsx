@@ -19,6 +19,13 @@ import type { WebEnv } from "../../env.ts";
 import { comparePath, repositoryPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
+import {
+  mayPropose,
+  NewPullForm,
+  openPullByForm,
+  type Proposal,
+  type RefusedPull,
+} from "../pulls/new-pull.tsx";
 import { CommitRow, toListParts } from "./commits.tsx";
 import { CompareForm, headNameOf, invert } from "./compare-form.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
@@ -51,6 +58,13 @@ compare.get("/:owner/:repo/compare/:basehead{.+}", async (c) => {
   return showComparison(c, basehead);
 });
 
+compare.post("/:owner/:repo/compare/:basehead{.+}", (c) => {
+  const { basehead } = c.req.param();
+  const { base = "", head, headOwner } = parseComparison(basehead);
+  const proposed = { base, head: headOwner === undefined ? head : `${headOwner}:${head}` };
+  return openPullByForm(c, proposed, (state) => showComparison(c, basehead, state));
+});
+
 // The address that a push prints.
 compare.get("/:owner/:repo/pulls/new/:branch{.+}", async (c) => {
   const { repo } = await enterRepositoryPage(c, READ_CODE);
@@ -59,7 +73,11 @@ compare.get("/:owner/:repo/pulls/new/:branch{.+}", async (c) => {
 });
 
 /** @param basehead As `parseComparison` takes it; "" for the default branch. */
-async function showComparison(c: Context<WebEnv>, basehead: string): Promise<Response> {
+async function showComparison(
+  c: Context<WebEnv>,
+  basehead: string,
+  refused?: RefusedPull,
+): Promise<Response> {
   const parsed = parseComparison(basehead);
   const { headOwner, headRepo } = parsed;
   const relative = headOwner === undefined ? undefined : { owner: headOwner, repo: headRepo };
@@ -82,7 +100,7 @@ async function showComparison(c: Context<WebEnv>, basehead: string): Promise<Res
     if (!(error instanceof Failure && isWrongName(error))) throw error;
     return renderWrongName(c, page, text);
   }
-  return renderComparison(c, page, { ...found, text, headRepository, list, view });
+  return renderComparison(c, page, { ...found, text, headRepository, list, view, refused });
 }
 
 /** What a form with a wrong name comes to. */
@@ -129,6 +147,7 @@ type Found = Awaited<ReturnType<typeof readComparison>> & {
   headRepository: RepositoryContext;
   list: ListPage;
   view: DiffView;
+  refused: RefusedPull;
 };
 
 /** @throws Failure `not_found` for a part of the diff that does not exist. */
@@ -145,10 +164,16 @@ async function renderComparison(
   const dots = text.isDirect ? ".." : "...";
   const title = `Comparing ${base.commitOid.slice(0, 10)}${dots}${head.commitOid.slice(0, 10)}`;
   const { commitCount } = compared;
+  const proposal = mayPropose(page) ? findProposal(found) : undefined;
   return renderRepository(
     c,
     page,
-    { tab: "code", title: `${title} - ${repo.owner.name}/${repo.row.name}`, ...DIFF_PAGE },
+    {
+      ...DIFF_PAGE,
+      tab: "code",
+      title: `${title} - ${repo.owner.name}/${repo.row.name}`,
+      status: found.refused?.refusal?.status ?? 200,
+    },
     <>
       <CompareForm
         page={page}
@@ -158,6 +183,14 @@ async function renderComparison(
         headRefs={found.headRefs}
       />
       <Relation page={page} found={found} />
+      {proposal ? (
+        <NewPullForm
+          page={page}
+          proposal={proposal}
+          path={new URL(c.req.url).pathname}
+          refused={found.refused}
+        />
+      ) : undefined}
       {commits.length === 0 ? undefined : (
         <>
           <h2>
@@ -188,6 +221,16 @@ async function renderComparison(
       ) : undefined}
     </>,
   );
+}
+
+/** What a pull request would bring: commits of one branch that another one does not have. */
+function findProposal(found: Found): Proposal | undefined {
+  const { revisions, compared, commits, text, headRepository } = found;
+  const { base, head } = revisions;
+  const areBranches = base.kind === "branch" && head.kind === "branch" && !text.isDirect;
+  if (!areBranches || compared.commitCount === 0) return undefined;
+  const { commitCount } = compared;
+  return { base: base.name, headRepository, head: head.name, commits, commitCount };
 }
 
 /** How two histories relate where there is more, or less, to say than their commits do. */

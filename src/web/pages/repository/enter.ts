@@ -1,15 +1,19 @@
 import type { Context } from "hono";
 
 import type { Requirement } from "../../../auth/access/requirement.ts";
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Scope } from "../../../auth/scope.ts";
 import type { RepositoryInsightsRow } from "../../../db/schema/index.ts";
 import type { ReaderFacts } from "../../../domain/repos/repository/reader-facts.ts";
+import { enterPullForReader } from "../../../entrance/enter-pull.ts";
 import {
   enterNetworkForReader,
   enterRepositoryForReader,
   type RelativeName,
   type RepositoryTarget,
 } from "../../../entrance/enter-repository.ts";
+import { notFound } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { targetOf } from "../../enter-repository-path.ts";
 import type { WebEnv } from "../../env.ts";
@@ -22,6 +26,12 @@ export interface EnteredRepository extends Page {
   /** The stored insights into the code, if the page shows them and there are any. */
   readonly insights?: RepositoryInsightsRow | undefined;
 }
+
+/** The permission for the issues of a repository. */
+export const READ_ISSUES: Requirement = { unit: "issues", mode: "read" };
+
+/** The permission for the pull requests of a repository. */
+export const READ_PULLS: Requirement = { unit: "pulls", mode: "read" };
 
 /** The permission for pages about files and history. */
 export const READ_CODE: Requirement = { unit: "code", mode: "read" };
@@ -72,4 +82,23 @@ export async function enterNetworkPage(
   const entered = await enterNetworkForReader(readerRequest(c), target, relative);
   const { ctx, repo, facts, relatives, unreadCount } = entered;
   return { ...(await toPublicPage(c, ctx, unreadCount)), repo, facts, relatives };
+}
+
+/** The request of a page of a pull request. */
+export interface EnteredPull extends EnteredRepository {
+  readonly pull: PullContext;
+}
+
+/**
+ * Enters the repository and the pull request of a page's path, `/:owner/:repo/pulls/:number/…`.
+ *
+ * Cost: one round trip of the database.
+ */
+export async function enterPullPage(c: Context<WebEnv>): Promise<EnteredPull> {
+  const { owner = "", repo: name = "", number = "" } = c.req.param() as Record<string, string>;
+  const target = targetOf(c, { owner, name, requirement: READ_PULLS, scopes: [] });
+  const entered = await enterPullForReader(readerRequest(c), target, Number(number));
+  const { ctx, repo, facts, pull, unreadCount } = entered;
+  if (!isUnitOn(repo.row, "pulls")) throw notFound();
+  return { ...(await toPublicPage(c, ctx, unreadCount)), repo, facts, pull };
 }

@@ -3,23 +3,53 @@ import type { Child } from "hono/jsx";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Requirement } from "../../../auth/access/requirement.ts";
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
+import type { Repository } from "../../../db/schema/index.ts";
 import { requestPath } from "../../../lib/request-path.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath, repositoryPath } from "../addresses.ts";
 import { avatarPath } from "../avatar.tsx";
+import { Count } from "../count.tsx";
 import { Icon } from "../icon.tsx";
 import { Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import { Banners } from "./banners.tsx";
-import { type EnteredRepository, READ_CODE } from "./enter.ts";
+import { type EnteredRepository, READ_CODE, READ_ISSUES, READ_PULLS } from "./enter.ts";
 
 /** The permission for the packages that are linked to a repository. */
 export const READ_PACKAGES: Requirement = { unit: "packages", mode: "read" };
 
+/** A part of a repository, with its tab. */
+interface Tab {
+  label: string;
+  /** Below that of the repository. */
+  path: string;
+  requirement: Requirement;
+  /** The number of things that the tab shows at first. */
+  count?: (repo: Repository) => number;
+}
+
 /** The parts of a repository, in the order of their tabs. */
 const TABS = {
   code: { label: "Code", path: "", requirement: READ_CODE },
+  issues: {
+    label: "Issues",
+    path: "/issues",
+    requirement: READ_ISSUES,
+    count: (row) => row.openIssueCount,
+  },
+  tracker: {
+    label: "Issues",
+    path: "/issues",
+    requirement: { unit: "ext_issues", mode: "read" },
+  },
+  pulls: {
+    label: "Pull requests",
+    path: "/pulls",
+    requirement: READ_PULLS,
+    count: (row) => row.openPullCount,
+  },
   releases: {
     label: "Releases",
     path: "/releases",
@@ -27,7 +57,7 @@ const TABS = {
   },
   packages: { label: "Packages", path: "/packages", requirement: READ_PACKAGES },
   activity: { label: "Activity", path: "/activity", requirement: { mode: "read" } },
-} as const satisfies Record<string, { label: string; path: string; requirement: Requirement }>;
+} as const satisfies Record<string, Tab>;
 
 /** How a page of a repository is sent. */
 export interface RepositoryPageOptions extends Omit<PageOptions, "meta"> {
@@ -75,13 +105,21 @@ export function renderRepository(
       <Banners page={page} />
       <nav aria-label="Repository">
         <ul class="tabs">
-          {Object.entries(TABS)
-            .filter(([, { requirement }]) => isAllowed(repo, requirement))
+          {Object.entries<Tab>(TABS)
+            .filter(([, { requirement }]) => isAllowed(repo, requirement) && isOn(row, requirement))
             .filter(([name]) => name !== "packages" || ctx.config.packages.isOn)
-            .map(([name, { label, path: below }]) => (
+            .map(([name, { label, path: below, count }]) => (
               <li>
                 <a href={path + below} aria-current={name === tab ? "page" : undefined}>
                   {label}
+                  {count && count(row) > 0 ? (
+                    <>
+                      {" "}
+                      <span class="label">
+                        <Count of={count(row)} />
+                      </span>
+                    </>
+                  ) : undefined}
                 </a>
               </li>
             ))}
@@ -91,6 +129,10 @@ export function renderRepository(
     </>,
   );
 }
+
+/** Whether a tab's unit is on: administrators may read those that are off, which have no tab. */
+const isOn = (row: Repository, { unit }: Requirement): boolean =>
+  unit === undefined || isUnitOn(row, unit);
 
 function Labels({ page: { repo } }: { page: EnteredRepository }) {
   const { row, owner } = repo;

@@ -4,6 +4,7 @@ import { raw } from "hono/html";
 import type { PropsWithChildren } from "hono/jsx";
 
 import { findContentRevision, splitPath } from "../../../domain/code/contents/find-entry.ts";
+import { listCommits } from "../../../domain/code/commits/list-commits.ts";
 import {
   readSourceView,
   type ShownFile,
@@ -11,7 +12,12 @@ import {
 } from "../../../domain/code/contents/read-source-view.ts";
 import { loadLanguageColors } from "../../../domain/code/languages/language-colors.ts";
 import { findRefPath, REF_KINDS, type RefKind } from "../../../domain/code/git/find-ref-path.ts";
-import { hasRefs, readSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import type { Revision } from "../../../domain/code/git/find-revision.ts";
+import {
+  hasRefs,
+  readSnapshot,
+  type RepositorySnapshot,
+} from "../../../domain/code/git/open-snapshot.ts";
 import { refreshInsights } from "../../../domain/repos/repository/repository-insights.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -66,6 +72,7 @@ async function showSource(
   names: readonly string[],
 ): Promise<Response> {
   const { ctx, repo } = page;
+  const isHome = kind === undefined;
   const read = await readSnapshot(ctx, repo, async (snapshot) => {
     if (!hasRefs(snapshot.state)) return undefined;
     const at = kind
@@ -74,7 +81,10 @@ async function showSource(
           (revision) => revision && { revision, names },
         );
     const found = at && (await readSourceView(ctx, repo, snapshot, at.revision, at.names));
-    return found && { found, refs: readRefs(snapshot) };
+    if (!found) return undefined;
+    // It takes a walk over the history.
+    const commitCount = isHome ? await countCommits(snapshot, at.revision) : undefined;
+    return { found, refs: readRefs(snapshot), commitCount };
   });
   if (!read) {
     // Only the default branch of a repository may be one that does not exist yet.
@@ -86,8 +96,8 @@ async function showSource(
       <EmptyRepository page={page} />,
     );
   }
-  const { found, refs } = read;
-  const { revision, path, commitCount } = found;
+  const { found, refs, commitCount } = read;
+  const { revision, path } = found;
   const isRoot = path === "";
   const isSource = c.req.query("display") === "source";
   const rendered = await renderText(page, found, isSource);
@@ -97,8 +107,6 @@ async function showSource(
   const entries = await renderInTurns(shown, (item) => (
     <Entry page={page} found={found} item={item} now={ctx.now} />
   ));
-  const commits = { path: sourcePath(repo, "commits", revision), count: commitCount };
-  const isHome = kind === undefined;
   const { languages } = isHome
     ? refreshInsights(ctx, repo, page.insights, revision.commitOid)
     : { languages: [] };
@@ -115,11 +123,11 @@ async function showSource(
       scripts: ["code.ts"],
     },
     <>
-      {isHome ? (
+      {commitCount !== undefined ? (
         <Summary
           page={page}
           refs={refs}
-          commits={commits}
+          commits={{ path: sourcePath(repo, "commits", revision), count: commitCount }}
           languages={toShares(languages, colors)}
         />
       ) : undefined}
@@ -152,6 +160,11 @@ async function showSource(
       )}
     </>,
   );
+}
+
+async function countCommits(snapshot: RepositorySnapshot, { node }: Revision): Promise<number> {
+  const { total } = await listCommits(snapshot, { tips: [node] }, { size: 0, offset: 0 });
+  return total;
 }
 
 const titleOf = ({ repo: { row, owner } }: EnteredRepository): string =>

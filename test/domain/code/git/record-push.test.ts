@@ -14,6 +14,7 @@ import { make, type TestRepo } from "../../../support/make.ts";
 import { makeReadyPull } from "../../../support/merges.ts";
 import { pushCommands } from "../../../support/push.ts";
 import { doorsWith } from "../../../support/service.ts";
+import { expectPauses } from "../../../support/slices.ts";
 import { systemCtx } from "../../../support/system.ts";
 import { withoutEvents } from "../../../support/without-events.ts";
 
@@ -32,7 +33,12 @@ interface PushEvent {
   pushId: string;
   part: number;
   refCount: number;
-  updates: { ref: string; commitCount?: number; commits?: { message: string }[] }[];
+  updates: {
+    ref: string;
+    commitCount?: number;
+    commits?: { message: string }[];
+    hasNoReferences?: true;
+  }[];
 }
 
 async function pushEventsOf(repo: TestRepo) {
@@ -121,7 +127,7 @@ describe("the events of a push", () => {
     expect([totals, ids.length, new Set(ids).size]).toEqual([[120], 120, 120]);
   });
 
-  it("take two batches for thousands of refs", async () => {
+  it("take two batches for thousands of refs, between pauses, and leave little to do", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     const history = new History();
@@ -129,11 +135,17 @@ describe("the events of a push", () => {
     const refs = namesOf(5000);
     const commands = refs.map((ref) => ({ ref, new: oid }));
     const { visit, batches } = countBatches();
-    await pushCommands(owner, repo, commands, { pack: history.build(), visit });
+    const pack = history.build();
+    await expectPauses(20, () => pushCommands(owner, repo, commands, { pack, visit }));
     expect(batches()).toBe(2);
     const recorded = await pushEventsOf(repo);
     expect(recorded).toHaveLength(100);
-    expect(recorded.flatMap(({ updates }) => updates.map(({ ref }) => ref))).toEqual(refs);
+    const updates = recorded.flatMap((each) => each.updates);
+    expect(updates.map(({ ref }) => ref)).toEqual(refs);
+    // Branches that add no commits are known to refer to no issue, so that no job reads them.
+    const [first, ...others] = updates;
+    expect(first).toMatchObject({ commitCount: 1 });
+    expect(others.filter(({ hasNoReferences }) => hasNoReferences !== true)).toEqual([]);
   });
 
   // Without truncation, a name or an address could be as long as a commit object.

@@ -1,0 +1,169 @@
+import type { Attachment, User } from "../../../db/schema/index.ts";
+import type { ReactionCount } from "../../../domain/issues/timeline/read-conversation.ts";
+import { accountPath } from "../addresses.ts";
+import { Ago } from "../ago.tsx";
+import { Avatar } from "../avatar.tsx";
+import { formatBytes } from "../format-bytes.ts";
+import { Icon } from "../icon.tsx";
+import { ActionForm, type Sending } from "./action-form.tsx";
+import { Text } from "./entry.tsx";
+import { Reactions } from "./reactions.tsx";
+import { TextField } from "./text-field.tsx";
+
+/** A text that somebody wrote in a conversation: the issue itself, a comment, a review. */
+export interface Written {
+  /** The anchor. */
+  id: string;
+  author: User | undefined;
+  /** The author's name on the server that it came from, or "". */
+  originalAuthor: string;
+  createdAt: number;
+  /** What was done, after the author's name. */
+  verb: string;
+  body: string;
+  html: string;
+  /** Increases with each edit. */
+  contentVersion: number;
+  attachments: readonly Attachment[];
+  reactions: readonly ReactionCount[];
+  /** The id of a comment; undefined for the issue itself. */
+  commentId: number | undefined;
+}
+
+interface CommentBoxProps {
+  written: Written;
+  now: number;
+  sending: Sending;
+  previewPath: string;
+  isEditing: boolean;
+  mayEdit: boolean;
+  mayReact: boolean;
+  /** Why its edit was refused, and what was typed. */
+  refused?: { text: string; body: string } | undefined;
+}
+
+/** A text of a conversation with its author, files and reactions. */
+export function CommentBox(props: CommentBoxProps) {
+  const { written, now, sending, isEditing, mayEdit, mayReact } = props;
+  const { id, author, originalAuthor, attachments, reactions, commentId, contentVersion } = written;
+  return (
+    <li class="comment" id={id}>
+      {author && originalAuthor === "" ? <Avatar account={author} size={32} /> : undefined}
+      <article
+        class="box grow"
+        aria-label={`Text of ${originalAuthor || (author?.name ?? "Ghost")}`}
+      >
+        <header class="box-head">
+          <span class="grow">
+            {originalAuthor !== "" ? (
+              originalAuthor
+            ) : author ? (
+              <a href={accountPath(author)}>
+                <strong>{author.name}</strong>
+              </a>
+            ) : (
+              "Ghost"
+            )}{" "}
+            {written.verb}{" "}
+            <a class="soft" href={`#${id}`}>
+              <Ago at={written.createdAt} now={now} />
+            </a>
+            {contentVersion === 0 ? undefined : (
+              <>
+                {" "}
+                <a
+                  class="soft"
+                  href={`${sending.path}/history${commentId === undefined ? "" : `?comment=${commentId}`}`}
+                >
+                  edited
+                </a>
+              </>
+            )}
+          </span>
+          {mayEdit && !isEditing ? <OwnMenu {...props} /> : undefined}
+        </header>
+        {isEditing ? <EditForm {...props} /> : <Text html={written.html} empty="No description." />}
+        <Files attachments={attachments} />
+        {isEditing ? undefined : (
+          <Reactions
+            reactions={reactions}
+            sending={mayReact ? sending : undefined}
+            {...(commentId !== undefined && { commentId })}
+          />
+        )}
+      </article>
+    </li>
+  );
+}
+
+function OwnMenu({ written: { id, commentId }, sending }: CommentBoxProps) {
+  return (
+    <>
+      <a href={`${sending.path}?edit=${commentId ?? "body"}#${id}`}>Edit</a>
+      {commentId === undefined ? undefined : (
+        <details class="menu">
+          <summary>Delete</summary>
+          <div class="menu-body">
+            <p>The comment and its files are gone for good.</p>
+            <ActionForm {...sending} action="delete-comment">
+              <input type="hidden" name="comment" value={commentId} />
+              <button type="submit" class="danger">
+                Delete comment
+              </button>
+            </ActionForm>
+          </div>
+        </details>
+      )}
+    </>
+  );
+}
+
+function EditForm(props: CommentBoxProps) {
+  const { written, sending, previewPath, refused } = props;
+  const { id, body, contentVersion, commentId } = written;
+  return (
+    <ActionForm
+      {...sending}
+      action={commentId === undefined ? "edit-body" : "edit-comment"}
+      class="inside"
+    >
+      {commentId === undefined ? undefined : (
+        <input type="hidden" name="comment" value={commentId} />
+      )}
+      <input type="hidden" name="content_version" value={contentVersion} />
+      <TextField
+        label="Text"
+        name="body"
+        id={`edit-${id}`}
+        value={refused?.body ?? body}
+        fault={refused?.text}
+        isRequired={commentId !== undefined}
+        isFirst
+        previewPath={previewPath}
+      />
+      <div class="row">
+        <button type="submit" class="primary">
+          Save
+        </button>
+        <a class="button" href={`${sending.path}#${id}`}>
+          Cancel
+        </a>
+      </div>
+    </ActionForm>
+  );
+}
+
+function Files({ attachments }: { attachments: readonly Attachment[] }) {
+  if (attachments.length === 0) return <></>;
+  return (
+    <ul class="inside assets">
+      {attachments.map(({ uuid, name, sizeBytes }) => (
+        <li>
+          <Icon name="file" />
+          <a href={`/attachments/${uuid}`}>{name}</a>{" "}
+          <span class="soft">{formatBytes(sizeBytes)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}

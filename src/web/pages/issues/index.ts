@@ -1,0 +1,21 @@
+import type { Hono } from "hono";
+
+import type { WebEnv } from "../../env.ts";
+import { pullPages } from "../pulls/pull-pages.tsx";
+import { histories } from "./history.tsx";
+import { conversations } from "./issue.tsx";
+import { labels } from "./labels.tsx";
+import { issueLists } from "./list.tsx";
+import { milestones } from "./milestones.tsx";
+import { newIssues } from "./new-issue.tsx";
+
+/** The pages of issues and pull requests, and of the labels and milestones that they share. */
+export const issuePages: readonly Hono<WebEnv>[] = [
+  issueLists,
+  newIssues,
+  conversations,
+  histories,
+  pullPages,
+  labels,
+  milestones,
+];

@@ -1,0 +1,104 @@
+import type { Context } from "hono";
+
+import { isIssueWritable } from "../../../domain/issues/issue/find-issue.ts";
+import { mayEditIssue } from "../../../domain/issues/issue/require-issue-access.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import { repositoryPath } from "../addresses.ts";
+import { Ago } from "../ago.tsx";
+import type { Form } from "../form.ts";
+import { Field } from "../layout.tsx";
+import type { Refusal } from "../or-refuse.ts";
+import type { EnteredRepository } from "../repository/enter.ts";
+import { ActionForm, type Sending } from "./action-form.tsx";
+import { Poster, StateLabel } from "./issue-rows.tsx";
+
+/** Characters of a title, as in the API. */
+const TITLE_CHARS_MAX = 255;
+
+/** A form of the page that was refused, as it was sent. */
+export interface Refused {
+  form: Form;
+  refusal: Refusal;
+}
+
+interface IssueHeadProps {
+  c: Context;
+  page: EnteredRepository;
+  issue: IssueContext;
+  sending: Sending;
+  refused?: Refused | undefined;
+}
+
+/** The title and the state, with the form that changes the title. */
+export function IssueHead({ c, page, issue, sending, refused }: IssueHeadProps) {
+  const { row, pull } = issue;
+  const isRefused = refused?.form.text("action") === "title";
+  const mayEdit = mayChange(page, issue);
+  if (mayEdit && (isRefused || c.req.query("edit") === "title")) {
+    return (
+      <ActionForm {...sending} action="title" class="row">
+        <Field
+          label="Title"
+          name="title"
+          value={isRefused ? refused.form.text("title") : row.title}
+          fault={isRefused ? refused.refusal.text : undefined}
+          maxlength={TITLE_CHARS_MAX}
+          isFirst
+        />
+        <button type="submit" class="primary">
+          Save
+        </button>
+        <a class="button" href={sending.path}>
+          Cancel
+        </a>
+      </ActionForm>
+    );
+  }
+  return (
+    <div class="issue-head">
+      <div class="code-bar">
+        <h2 class="grow">
+          {row.title} <span class="soft">{`#${row.number}`}</span>
+        </h2>
+        {mayEdit ? (
+          <a class="button small" href={`${sending.path}?edit=title`}>
+            Edit<span class="hidden"> title</span>
+          </a>
+        ) : undefined}
+        {row.isPull ? undefined : (
+          <a class="button small primary" href={`${repositoryPath(issue.repo)}/issues/new`}>
+            New issue
+          </a>
+        )}
+      </div>
+      <p>
+        <StateLabel issue={issue} />{" "}
+        <span class="soft">
+          <Poster issue={issue} />
+          {pull ? (
+            <>
+              {" wants to merge "}
+              <code>{pull.headBranch}</code>
+              {" into "}
+              <code>{pull.baseBranch}</code>
+            </>
+          ) : (
+            " opened this"
+          )}{" "}
+          <Ago at={row.createdAt} now={page.ctx.now} />
+        </span>
+        {row.isLocked ? <span class="label">Locked</span> : undefined}
+      </p>
+    </div>
+  );
+}
+
+/** Whether the reader may change the text and the state of an issue. */
+export const mayChange = ({ ctx }: EnteredRepository, issue: IssueContext): boolean =>
+  ctx.actor.user !== undefined && issue.repo.row.archivedAt === null && mayEditIssue(ctx, issue);
+
+/** Whether the reader may comment and react. */
+export const mayTakePart = ({ ctx }: EnteredRepository, issue: IssueContext): boolean =>
+  ctx.actor.user !== undefined &&
+  issue.repo.row.archivedAt === null &&
+  (!issue.row.isLocked || isIssueWritable(issue));

@@ -1,0 +1,160 @@
+import type { User } from "../../../db/schema/index.ts";
+import { type IssueContext, isDraftTitle } from "../../../shapes/issues/issue.ts";
+import { accountPath, issuePath, repositoryPath } from "../addresses.ts";
+import { Ago } from "../ago.tsx";
+import { Avatar } from "../avatar.tsx";
+import { Count } from "../count.tsx";
+import { Icon } from "../icon.tsx";
+import { Day } from "../time.tsx";
+import { LabelChip } from "./label.tsx";
+
+interface IssueRowsProps {
+  issues: readonly IssueContext[];
+  now: number;
+  /** Whether each is shown with the name of its repository. */
+  showsRepository?: boolean;
+  /** The id of the form to whose checkboxes the issues belong, if they can be selected. */
+  selectedBy?: string | undefined;
+}
+
+/** Issues and pull requests, one a row. */
+export function IssueRows({ issues, ...props }: IssueRowsProps) {
+  if (issues.length === 0) return <></>;
+  return (
+    <ul class="box commits">
+      {issues.map((issue) => (
+        <IssueRow issue={issue} {...props} />
+      ))}
+    </ul>
+  );
+}
+
+type IssueRowProps = Omit<IssueRowsProps, "issues"> & { issue: IssueContext };
+
+function IssueRow({ issue, now, showsRepository = false, selectedBy }: IssueRowProps) {
+  const { repo, row, labels, milestone, assignees } = issue;
+  const list = `${repositoryPath(repo)}/${row.isPull ? "pulls" : "issues"}`;
+  const name = `#${row.number}`;
+  return (
+    <li>
+      {selectedBy === undefined ? undefined : (
+        <input
+          type="checkbox"
+          form={selectedBy}
+          name={`issue-${row.number}`}
+          value="on"
+          aria-label={`Select ${name}`}
+        />
+      )}
+      <div class="grow">
+        <StateIcon issue={issue} />
+        <a class="title" href={issuePath(issue)}>
+          {row.title}
+        </a>{" "}
+        {labels.map((label) => (
+          <>
+            <LabelChip
+              label={label}
+              href={`${list}?label=${encodeURIComponent(label.name)}`}
+            />{" "}
+          </>
+        ))}
+        <div class="soft">
+          {showsRepository ? `${repo.owner.name}/${repo.row.name}${name}` : name}
+          {" opened "}
+          <Ago at={row.createdAt} now={now} />
+          {" by "}
+          <Poster issue={issue} />
+          {row.isClosed && row.closedAt !== null ? (
+            <>
+              {issue.pull?.mergedAt ? ", merged " : ", closed "}
+              <Ago at={issue.pull?.mergedAt ?? row.closedAt} now={now} />
+            </>
+          ) : undefined}
+          {milestone ? (
+            <>
+              {", "}
+              <a href={`${repositoryPath(repo)}/milestone/${milestone.id}`}>{milestone.title}</a>
+            </>
+          ) : undefined}
+          {row.deadlineAt === null ? undefined : (
+            <>
+              {", due "}
+              <Day at={row.deadlineAt} />
+            </>
+          )}
+        </div>
+      </div>
+      <Assignees assignees={assignees} />
+      {row.commentCount === 0 ? undefined : (
+        <a class="soft" href={issuePath(issue)} aria-label={`${row.commentCount} comments`}>
+          <Icon name="comment" />
+          <Count of={row.commentCount} />
+        </a>
+      )}
+    </li>
+  );
+}
+
+/** The user who wrote an issue, or the name that they had where it came from. */
+export function Poster({
+  issue: { poster, row },
+}: {
+  issue: Pick<IssueContext, "poster" | "row">;
+}) {
+  if (row.originalAuthor !== "") return <>{row.originalAuthor}</>;
+  return poster ? <a href={accountPath(poster)}>{poster.name}</a> : <>Ghost</>;
+}
+
+function Assignees({ assignees }: { assignees: readonly User[] }) {
+  if (assignees.length === 0) return <></>;
+  const names = assignees.map(({ name }) => name).join(", ");
+  return (
+    <span title={`Assigned to ${names}`}>
+      <span class="hidden">{`Assigned to ${names}`}</span>
+      {assignees.map((account) => (
+        <Avatar account={account} size={24} />
+      ))}
+    </span>
+  );
+}
+
+/** The states of issues and pull requests, with their names. */
+const STATE_NAMES = {
+  open: "Open",
+  draft: "Draft",
+  merged: "Merged",
+  closed: "Closed",
+} as const;
+type IssueState = keyof typeof STATE_NAMES;
+
+const stateOf = ({ row, pull }: IssueContext): IssueState => {
+  if (pull && pull.mergedAt !== null) return "merged";
+  if (row.isClosed) return "closed";
+  return row.isPull && isDraftTitle(row.title) ? "draft" : "open";
+};
+
+const iconOf = ({ row }: IssueContext): string =>
+  row.isPull ? "pull" : row.isClosed ? "check" : "issue";
+
+/** The state of an issue as an icon in its color, with its name for screen readers. */
+export function StateIcon({ issue }: { issue: IssueContext }) {
+  const state = stateOf(issue);
+  return (
+    <span class={`state ${state}`} title={STATE_NAMES[state]}>
+      <Icon name={iconOf(issue)} />
+      <span class="hidden">{`${STATE_NAMES[state]} `}</span>
+    </span>
+  );
+}
+
+/** The state of an issue in words, as its own page shows it. */
+export function StateLabel({ issue }: { issue: IssueContext }) {
+  const state = stateOf(issue);
+  return (
+    <span class={`state badge ${state}`}>
+      <Icon name={iconOf(issue)} />
+      {STATE_NAMES[state]}
+    </span>
+  );
+}

@@ -1,0 +1,362 @@
+import { type Context, Hono } from "hono";
+
+import { isAllowed } from "../../../auth/access/permission.ts";
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
+import {
+  listDependencies,
+  listWaiting,
+} from "../../../domain/issues/dependencies/list-dependencies.ts";
+import { isIssueWritable, unitOf } from "../../../domain/issues/issue/find-issue.ts";
+import { mayEditIssue } from "../../../domain/issues/issue/require-issue-access.ts";
+import {
+  type Conversation,
+  type ConversationEntry,
+  readConversation,
+} from "../../../domain/issues/timeline/read-conversation.ts";
+import type { ReviewState } from "../../../db/schema/index.ts";
+import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
+import { Failure, notFound } from "../../../lib/failure.ts";
+import { type MergeState, readMergeState } from "../../../domain/pulls/merge/read-merge-state.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import type { WebEnv } from "../../env.ts";
+import { issuePath, repositoryPath } from "../addresses.ts";
+import { Ago } from "../ago.tsx";
+import { type Form, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import { keepText } from "../keep-text.tsx";
+import { Field, Notice } from "../layout.tsx";
+import { renderComments } from "../markup.ts";
+import { requireOwn } from "../open-page.ts";
+import { orRefuse, type Refusal } from "../or-refuse.ts";
+import { type ListPage, Pager, readListPage } from "../pager.tsx";
+import { redirectAfterWrite } from "../redirect-after-write.ts";
+import { withRedirectTo } from "../redirect-to.ts";
+import { enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
+import { renderRepository } from "../repository/frame.tsx";
+import { ActionForm, type Sending } from "./action-form.tsx";
+import { type Done, findAction } from "./actions.ts";
+import { CommentBox, type Written } from "./comment-box.tsx";
+import { EventEntry } from "./entry.tsx";
+import { IssueHead, mayChange, mayTakePart, type Refused } from "./issue-head.tsx";
+import { MergeBox } from "../pulls/merge-box.tsx";
+import { PullTabs } from "../pulls/pull-tabs.tsx";
+import { Sidebar, type SidebarProps } from "./sidebar.tsx";
+import { TextField } from "./text-field.tsx";
+
+/** Entries of a timeline on one page. */
+const ENTRIES_SIZE = 100;
+/** Dependencies, and users to choose from, that the page offers. */
+const SOME = { size: 100, offset: 0 };
+
+/** The pages of an issue and of a pull request: what was said and done, and forms to take part. */
+export const conversations = new Hono<WebEnv>();
+
+const NUMBER = "number{[0-9]{1,15}}";
+
+const KINDS = ["issues", "pulls"] as const;
+type Kind = (typeof KINDS)[number];
+
+for (const kind of KINDS) {
+  const address = `/:owner/:repo/${kind}/:${NUMBER}`;
+  conversations.get(address, async (c) => {
+    const page = await enterRepositoryPage(c, { mode: "read" });
+    const view = await readView(c, page, kind);
+    const { issue } = view.conversation;
+    if (issue.row.isPull !== (kind === "pulls")) return c.redirect(issuePath(issue), 303);
+    return showConversation(c, page, view);
+  });
+  conversations.post(address, (c) => act(c, kind));
+}
+
+/** Does what a form of the page asks for; a refusal is shown on the page, with what was typed. */
+async function act(c: Context<WebEnv>, kind: Kind): Promise<Response> {
+  const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
+  return keepText(c, form, ["body", "title"], async () => {
+    const page = await enterRepositoryPage(c, { mode: "read" }, ["write:issue"]);
+    const { user } = requireOwn(c, page);
+    await requireOwnForm(c, form);
+    const { ctx, repo } = page;
+    const action = findAction(form.text("action"));
+    if (!action) throw notFound();
+    return orRefuse(
+      c,
+      async () => {
+        const done = (await action({ ctx, repo, number: numberOf(c), user, form })) ?? {};
+        return redirectAfterWrite(c, addressAfter(new URL(c.req.url).pathname, done));
+      },
+      async (refusal) =>
+        showConversation(c, page, await readView(c, page, kind), { form, refusal }),
+    );
+  });
+}
+
+/** Where an action leads: to what it made, or back to the page. */
+function addressAfter(path: string, done: Done): string {
+  if (done.path !== undefined) return done.path;
+  if (done.entryId !== undefined) {
+    return `${path}?entry=${done.entryId}#issuecomment-${done.entryId}`;
+  }
+  return done.anchor === undefined ? path : `${path}#${done.anchor}`;
+}
+
+const numberOf = (c: Context): number => Number(c.req.param("number"));
+
+/** What the page shows. */
+interface View extends Pick<SidebarProps, "conversation" | "dependencies" | "assignees"> {
+  list: ListPage;
+  /** Undefined for an issue. */
+  mergeState: MergeState | undefined;
+}
+
+/**
+ * Reads what the page shows, of the page of the timeline that the query names by `page`, or by an
+ * `entry` on it.
+ *
+ * Cost: one round trip of the database, of four calls for a writer; for a pull request as
+ * `readMergeState`, at the same time.
+ */
+async function readView(c: Context, page: EnteredRepository, kind: Kind): Promise<View> {
+  const { ctx, repo } = page;
+  const number = numberOf(c);
+  const asked = readListPage(c, ENTRIES_SIZE);
+  const entry = c.req.query("entry") ?? "";
+  const entryId = /^[1-9]\d{0,14}$/.test(entry) ? Number(entry) : undefined;
+  const { enableIssueDependencies: hasDependencies } = repo.row.issueSettings;
+  const mayAssign = (["issues", "pulls"] as const).some((unit) =>
+    isAllowed(repo, { unit, mode: "write" }),
+  );
+  const [conversation, blockers, waiting, assignees, mergeState] = await Promise.all([
+    readConversation(ctx, repo, number, asked, entryId),
+    hasDependencies ? listDependencies(ctx, repo, number, SOME) : undefined,
+    hasDependencies ? listWaiting(ctx, repo, number, SOME) : undefined,
+    mayAssign ? listAssignees(ctx, repo, SOME) : undefined,
+    kind === "pulls" ? orNone(readMergeState(ctx, repo, number)) : undefined,
+  ]);
+  if (!isUnitOn(repo.row, unitOf(conversation.issue.row))) throw notFound();
+  const { offset } = conversation;
+  return {
+    conversation,
+    dependencies: blockers && waiting && { blockers: blockers.items, waiting: waiting.items },
+    assignees: assignees?.items ?? [],
+    mergeState,
+    list: { size: ENTRIES_SIZE, offset, number: Math.floor(offset / ENTRIES_SIZE) + 1 },
+  };
+}
+
+/** What is found, or undefined where a number is that of an issue. */
+const orNone = <T,>(found: Promise<T>): Promise<T | undefined> =>
+  found.catch((error: unknown) => {
+    if (error instanceof Failure && error.kind === "not_found") return undefined;
+    throw error;
+  });
+
+/** The forms that show a refusal themselves; those of other ones stand above the conversation. */
+const WITH_FIELDS: ReadonlySet<string> = new Set(["comment", "title", "edit-body", "edit-comment"]);
+
+interface PartProps extends View {
+  c: Context;
+  page: EnteredRepository;
+  sending: Sending;
+  refused: Refused | undefined;
+}
+
+/** Cost: one round trip of the database for the references of its texts. */
+async function showConversation(
+  c: Context<WebEnv>,
+  page: EnteredRepository,
+  view: View,
+  refused?: Refused,
+): Promise<Response> {
+  const { conversation, list, mergeState } = view;
+  const { issue, entries } = conversation;
+  const { isPull, number, title } = issue.row;
+  const sending = { path: issuePath(issue), formToken: page.formToken };
+  const props: PartProps = { ...view, c, page, sending, refused };
+  const texts = await renderTexts(page, view);
+  const action = refused?.form.text("action");
+  return renderRepository(
+    c,
+    page,
+    {
+      tab: isPull ? "pulls" : "issues",
+      title: `#${number} - ${title}`,
+      hasUserText: true,
+      status: refused?.refusal.status ?? 200,
+    },
+    <>
+      <IssueHead {...props} issue={issue} />
+      {mergeState ? <PullTabs pull={mergeState.pull} current="conversation" /> : undefined}
+      <div class="split end">
+        <div>
+          {refused && !WITH_FIELDS.has(action ?? "") ? (
+            <Notice kind="error">{refused.refusal.text}</Notice>
+          ) : undefined}
+          {list.number > 1 ? (
+            <Pager url={c.req.url} page={list} total={entries.total} />
+          ) : undefined}
+          <ol class="timeline">
+            {texts.map((each) =>
+              "html" in each ? (
+                <Comment {...props} written={each} />
+              ) : (
+                <EventEntry entry={each.entry} now={page.ctx.now} />
+              ),
+            )}
+          </ol>
+          <Pager url={c.req.url} page={list} total={entries.total} />
+          {mergeState ? <MergeBox page={page} state={mergeState} sending={sending} /> : undefined}
+          <NewComment {...props} />
+        </div>
+        <Sidebar page={page} {...view} />
+      </div>
+    </>,
+  );
+}
+
+/** The texts and the entries of a page, in their order; the issue's own text is on the first. */
+async function renderTexts(
+  { ctx, repo }: EnteredRepository,
+  { conversation, list }: View,
+): Promise<(Written | ConversationEntry)[]> {
+  const { issue, entries, reactions } = conversation;
+  const items = [
+    ...(list.number === 1 ? [toWrittenIssue(issue, reactions)] : []),
+    ...entries.items.map((each) => toWritten(each) ?? each),
+  ];
+  const bodies = items.flatMap((each) => ("body" in each ? [each.body] : []));
+  const html = (await renderComments(ctx, repo, bodies)).values();
+  return items.map((each) => ("body" in each ? { ...each, html: html.next().value ?? "" } : each));
+}
+
+type Unrendered = Omit<Written, "html">;
+
+const toWrittenIssue = (
+  { row, poster, attachments }: IssueContext,
+  reactions: Conversation["reactions"],
+): Unrendered => ({
+  id: `issue-${row.id}`,
+  author: poster,
+  originalAuthor: row.originalAuthor,
+  createdAt: row.createdAt,
+  verb: "wrote",
+  body: row.body,
+  contentVersion: row.contentVersion,
+  attachments,
+  reactions,
+  commentId: undefined,
+});
+
+/** An entry with a text; undefined for one without. */
+function toWritten({
+  entry,
+  attachments,
+  reactions,
+  review,
+}: ConversationEntry): Unrendered | undefined {
+  const { row, poster } = entry;
+  if (row.kind !== "comment" && row.kind !== "review") return undefined;
+  return {
+    id: `issuecomment-${row.id}`,
+    author: poster,
+    originalAuthor: row.originalAuthor,
+    createdAt: row.createdAt,
+    verb: review === undefined ? "commented" : REVIEW_VERBS[review],
+    body: row.body,
+    contentVersion: row.contentVersion,
+    attachments,
+    reactions,
+    commentId: row.kind === "comment" ? row.id : undefined,
+  };
+}
+
+/** What a review says, by its state. */
+const REVIEW_VERBS: Readonly<Record<ReviewState, string>> = {
+  approved: "approved these changes",
+  request_changes: "requested changes",
+  comment: "reviewed",
+  pending: "began a review",
+  request_review: "was asked for a review",
+};
+
+function Comment({ written, ...props }: PartProps & { written: Written }) {
+  const { c, page, conversation, sending, refused } = props;
+  const { issue } = conversation;
+  const { user } = page.ctx.actor;
+  const { commentId, author } = written;
+  const isOwn = user !== undefined && author?.id === user.id;
+  const isReview = commentId === undefined && written.id.startsWith("issuecomment-");
+  const mayEdit =
+    !isReview &&
+    (commentId === undefined
+      ? mayChange(page, issue)
+      : issue.repo.row.archivedAt === null && (isOwn || isIssueWritable(issue)));
+  const isRefused = refused !== undefined && isEditOf(refused.form, commentId);
+  const isAsked = c.req.query("edit") === String(commentId ?? "body");
+  return (
+    <CommentBox
+      written={written}
+      now={page.ctx.now}
+      sending={sending}
+      previewPath={`${repositoryPath(issue.repo)}/markup`}
+      isEditing={mayEdit && (isRefused || isAsked)}
+      mayEdit={mayEdit}
+      mayReact={!isReview && mayTakePart(page, issue)}
+      refused={
+        isRefused ? { text: refused.refusal.text, body: refused.form.text("body") } : undefined
+      }
+    />
+  );
+}
+
+/** Whether a form edits a comment, or the issue's own text. */
+const isEditOf = (form: Form, commentId: number | undefined): boolean =>
+  commentId === undefined
+    ? form.text("action") === "edit-body"
+    : form.text("action") === "edit-comment" && form.text("comment") === String(commentId);
+
+function NewComment({ c, page, conversation, sending, refused }: PartProps) {
+  const { issue } = conversation;
+  const { row, repo, pull } = issue;
+  if (!page.ctx.actor.user) {
+    return (
+      <p id="new-comment">
+        <a href={withRedirectTo("/user/login", sending.path)}>Sign in</a> to comment.
+      </p>
+    );
+  }
+  if (repo.row.archivedAt !== null) return <p id="new-comment">This repository is archived.</p>;
+  if (!mayTakePart(page, issue)) {
+    return <p id="new-comment">This conversation is locked: only those who may write comment.</p>;
+  }
+  const isRefused = refused?.form.text("action") === "comment";
+  const mayClose = mayChange(page, issue) && !(pull && pull.mergedAt !== null);
+  return (
+    <ActionForm {...sending} action="comment" class="card">
+      <input type="hidden" name="opened_at" value={page.ctx.now} />
+      <div id="new-comment">
+        <TextField
+          label="Comment"
+          name="body"
+          value={isRefused ? refused.form.text("body") : quoteOf(c)}
+          fault={isRefused ? refused.refusal.text : undefined}
+          previewPath={`${repositoryPath(repo)}/markup`}
+        />
+      </div>
+      <div class="row">
+        <button type="submit" class="primary">
+          Comment
+        </button>
+        {mayClose ? (
+          <button type="submit" name="state" value={row.isClosed ? "reopen" : "close"}>
+            {row.isClosed ? "Reopen" : "Close"}
+          </button>
+        ) : undefined}
+      </div>
+    </ActionForm>
+  );
+}
+
+/** Characters of a text that an address gives for a comment. */
+const QUOTE_CHARS_MAX = 4096;
+
+/** The text with which a comment begins, as the address gives it. */
+const quoteOf = (c: Context): string => (c.req.query("body") ?? "").slice(0, QUOTE_CHARS_MAX);

@@ -1,0 +1,68 @@
+import { MERGE_STYLES } from "../../../db/schema/index.ts";
+import { createReview } from "../../../domain/pulls/code-review/submit-review.ts";
+import { deleteMergedBranch } from "../../../domain/pulls/merge/delete-merged-branch.ts";
+import { mergePull, MergeQueueRequired } from "../../../domain/pulls/merge/merge-pull.ts";
+import { dequeuePull } from "../../../domain/pulls/merge/queue/dequeue-pull.ts";
+import { enqueuePull } from "../../../domain/pulls/merge/queue/enqueue-pull.ts";
+import { cancelMerge, scheduleMerge } from "../../../domain/pulls/merge/schedule-merge.ts";
+import { updateHeadBranch } from "../../../domain/pulls/merge/update-head-branch.ts";
+import { findPull } from "../../../domain/pulls/pull/find-pull.ts";
+import { invalidField } from "../../../lib/failure.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { Action, Sent } from "../issues/actions.ts";
+import { readBody } from "../issues/read-body.ts";
+
+const TITLE_CHARS_MAX = 255;
+
+/** An action on a pull request. */
+const onPull =
+  (act: (pull: PullContext, sent: Sent) => Promise<Awaited<ReturnType<Action>>>): Action =>
+  async (sent) =>
+    act(await findPull(sent.ctx, sent.repo, sent.number), sent);
+
+const merge = onPull(async (pull, { ctx, user, form }) => {
+  const style = MERGE_STYLES.find((each) => each === form.text("style"));
+  if (!style) throw invalidField("style", "must be one of the choices");
+  const options = {
+    style,
+    title: form.line("title", TITLE_CHARS_MAX),
+    message: readBody(form, "message", false),
+    isBranchDeleted: form.isSet("delete_branch"),
+  };
+  if (form.text("when") === "ready") return scheduleMerge(ctx, pull, user, options);
+  const headOid = form.text("head");
+  try {
+    await mergePull(ctx, pull, user, { ...options, headOid, isForced: form.isSet("force") });
+  } catch (error) {
+    if (!(error instanceof MergeQueueRequired)) throw error;
+    return enqueuePull(ctx, pull, user, { ...options, headOid });
+  }
+  if (options.isBranchDeleted) await deleteMergedBranch(ctx, pull);
+});
+
+const REVIEW_STATES = ["comment", "approved", "request_changes"] as const;
+
+const review = onPull(async (pull, { ctx, form }) => {
+  const state = REVIEW_STATES.find((each) => each === form.text("state"));
+  if (!state) throw invalidField("state", "must be one of the choices");
+  const { entryId } = await createReview(ctx, pull, {
+    event: state.toUpperCase(),
+    state,
+    body: readBody(form, "body", false),
+    commitOid: form.text("head") || undefined,
+    comments: [],
+  });
+  return entryId === undefined ? undefined : { entryId };
+});
+
+/** What the forms of a pull request do, by the name that they send as `action`. */
+export const PULL_ACTIONS = {
+  merge,
+  review,
+  "cancel-merge": onPull((pull, { ctx, user }) => cancelMerge(ctx, pull, user)),
+  dequeue: onPull((pull, { ctx, user }) => dequeuePull(ctx, pull, user)),
+  update: onPull(async (pull, { ctx, user, form }) => {
+    await updateHeadBranch(ctx, pull, user, form.text("style") === "rebase" ? "rebase" : "merge");
+  }),
+  "delete-branch": onPull((pull, { ctx }) => deleteMergedBranch(ctx, pull)),
+} as const satisfies Record<string, Action>;

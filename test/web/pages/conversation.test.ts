@@ -1,0 +1,491 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { Browser } from "../../support/browser.ts";
+import { call, visit } from "../../support/call.ts";
+import {
+  attachLabel,
+  makeComment,
+  makeIssue,
+  makeLabel,
+  makeMilestone,
+} from "../../support/issues.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makePull, makeReview } from "../../support/pulls.ts";
+
+const PEOPLE = { headers: { Accept: "text/html" } };
+
+let owner: TestUser;
+let writer: TestUser;
+let reader: TestUser;
+let repo: TestRepo;
+let path: string;
+const browsers = new Map<TestUser, Browser>();
+beforeAll(async () => {
+  owner = await make.userWithPassword();
+  writer = await make.userWithPassword();
+  reader = await make.userWithPassword();
+  repo = await make.repo(owner, { isEmpty: false });
+  await make.collaborator(repo, writer, 2);
+  path = `/${owner.name}/${repo.name}`;
+  for (const user of [owner, writer, reader]) browsers.set(user, await Browser.signedIn(user));
+});
+
+const browserOf = (user: TestUser): Browser => browsers.get(user) as Browser;
+
+/** Sends a form of an issue's page with a user's own token. */
+async function send(
+  user: TestUser,
+  at: string,
+  action: string,
+  fields: Record<string, string> = {},
+) {
+  const page = String((await browserOf(user).get("/notifications")).body);
+  const [, token = ""] = /name="_csrf" value="([^"]*)"/.exec(page) ?? [];
+  return browserOf(user).post(at, { _csrf: token, action, ...fields });
+}
+
+const issueAt = async (number: number) =>
+  (await call("GET", `/repos${path}/issues/${number}`, { as: owner })).body;
+const commentsAt = async (number: number) =>
+  (await call("GET", `/repos${path}/issues/${number}/comments`, { as: owner })).body;
+
+async function read(at: string, by?: TestUser): Promise<string> {
+  const { status, body } = by ? await browserOf(by).get(at) : await visit("GET", at, PEOPLE);
+  expect(status, at).toBe(200);
+  return String(body);
+}
+
+describe("the page of an issue", () => {
+  it("shows its text, its comments and what happened, in their order", async () => {
+    const label = await makeLabel({ repo }, { name: "bug" });
+    const milestone = await makeMilestone(repo, { title: "1.0" });
+    const issue = await makeIssue(repo, {
+      title: "It <breaks>",
+      body: "**Bold** words",
+      milestoneId: milestone.id,
+    });
+    await attachLabel(issue, label);
+    await makeComment(issue, { body: "first `code`" });
+    const at = `/repos${path}/issues/${issue.number}`;
+    await call("PATCH", at, { as: owner, json: { title: "It works" } });
+    await call("PATCH", at, { as: owner, json: { state: "closed" } });
+    await makeComment(issue, { body: "last" });
+    const page = await read(`${path}/issues/${issue.number}`);
+    expect(page).toMatch(
+      /<strong>Bold<\/strong> words[^]*first <code>code<\/code>[^]*changed the title[^]*It &lt;breaks&gt;[^]*It works[^]*closed this[^]*last/,
+    );
+    expect(page).toContain(`<title>#${issue.number} - It works - `);
+    expect(page).toContain(`id="issue-${issue.id}"`);
+    expect(page).toContain(`href="${path}/milestone/${milestone.id}"`);
+    expect(page).toContain(`href="${path}/issues?label=bug"`);
+    // Forms are for readers who are signed in.
+    expect(page).not.toContain("<form method");
+    expect(page).toContain("Sign in</a> to comment");
+  });
+
+  it("is at the address of its kind, and is not there for those who may not read it", async () => {
+    const issue = await makeIssue(repo);
+    const pull = await makePull(repo, { headBranch: "kinds" });
+    const to = async (at: string) => {
+      const { status, headers } = await visit("GET", at, PEOPLE);
+      return [status, headers.get("location")];
+    };
+    expect(await to(`${path}/pulls/${issue.number}`)).toEqual([
+      303,
+      `${path}/issues/${issue.number}`,
+    ]);
+    expect(await to(`${path}/issues/${pull.number}?page=2`)).toEqual([
+      303,
+      `${path}/pulls/${pull.number}`,
+    ]);
+    for (const wrong of ["0", "99999", "a", "1e1"]) {
+      expect((await to(`${path}/issues/${wrong}`))[0], wrong).toBe(404);
+    }
+    const hidden = await make.repo(owner, { isPrivate: true });
+    const secret = await makeIssue(hidden);
+    const at = `/${owner.name}/${hidden.name}/issues/${secret.number}`;
+    expect((await to(at))[0]).toBe(404);
+    expect((await browserOf(reader).get(at)).status).toBe(404);
+    expect((await send(reader, at, "comment", { body: "seen" })).status).toBe(404);
+    const [[comments]] = [[await call("GET", `/repos${at}/comments`, { as: owner })]];
+    expect(comments?.body).toEqual([]);
+  });
+
+  it("has pages, and finds that of an entry", async () => {
+    const issue = await makeIssue(repo);
+    const ids: number[] = [];
+    for (let at = 0; at < 101; at++) {
+      ids.push((await makeComment(issue, { body: `comment-${at}.` })).id);
+    }
+    const at = `${path}/issues/${issue.number}`;
+    const first = await read(at);
+    expect(first).toContain("comment-99.");
+    expect(first).not.toContain("comment-100.");
+    const found = await read(`${at}?entry=${ids[100]}`);
+    expect(found).toContain("comment-100.");
+    expect(found).toContain("Page 2 of 2");
+    expect(found).not.toContain("comment-99.");
+    expect(await read(`${at}?entry=${ids[99]}`)).toContain("Page 1 of 2");
+    expect(await read(`${at}?page=2`)).toContain("comment-100.");
+  });
+
+  it("escapes what people wrote", async () => {
+    const hostile = `"><script>alert(1)</script>`;
+    const label = await makeLabel({ repo }, { name: hostile, description: hostile });
+    const issue = await makeIssue(repo, { title: hostile, body: hostile, originalAuthor: hostile });
+    await attachLabel(issue, label);
+    await makeComment(issue, { body: hostile, originalAuthor: hostile });
+    for (const [kind, values] of [
+      ["change_title", { oldValue: hostile, newValue: hostile }],
+      ["lock", { body: hostile }],
+      ["change_issue_ref", { newValue: hostile }],
+      ["change_target_branch", { oldValue: hostile, newValue: hostile }],
+      ["delete_branch", { oldValue: hostile }],
+      ["dismiss_review", { body: hostile }],
+      ["added_deadline", { body: hostile }],
+      ["pull_push", { body: hostile }],
+      ["pull_dequeued", { body: hostile }],
+    ] as const) {
+      await makeComment(issue, { kind, body: "", ...values });
+    }
+    const page = await read(`${path}/issues/${issue.number}?edit=title&body=${hostile}`, owner);
+    expect(page).not.toContain("<script>alert");
+    expect(page).toContain("changed the title");
+  });
+});
+
+describe("a comment by the page", () => {
+  const body = "a *new* comment";
+
+  it("is shown where it leads", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    const { status, headers } = await send(reader, at, "comment", { body });
+    expect(status).toBe(303);
+    const [comment] = await commentsAt(issue.number);
+    expect(headers.get("location")).toBe(`${at}?entry=${comment.id}#issuecomment-${comment.id}`);
+    expect(comment.body).toBe(body);
+    expect(await read(`${at}?entry=${comment.id}`, reader)).toContain("a <em>new</em> comment");
+  });
+
+  it("is written once, however often its form is sent", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    const form = { body, opened_at: String(Date.now() - 1000) };
+    const answers = await Promise.all([
+      send(reader, at, "comment", form),
+      send(reader, at, "comment", form),
+    ]);
+    const again = await send(reader, at, "comment", form);
+    const places = [...answers, again].map(({ headers }) => headers.get("location"));
+    expect(new Set(places).size).toBe(1);
+    expect(await commentsAt(issue.number)).toHaveLength(1);
+    // By another page, and by another user, it is another one.
+    await send(reader, at, "comment", { body, opened_at: String(Date.now() + 1000) });
+    await send(owner, at, "comment", form);
+    expect(await commentsAt(issue.number)).toHaveLength(3);
+  });
+
+  it("may close the issue, and open it again", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    await send(writer, at, "comment", { body, state: "close" });
+    expect((await issueAt(issue.number)).state).toBe("closed");
+    expect(await commentsAt(issue.number)).toHaveLength(1);
+    await send(writer, at, "comment", { body: "", state: "reopen" });
+    expect((await issueAt(issue.number)).state).toBe("open");
+    expect(await commentsAt(issue.number)).toHaveLength(1);
+  });
+
+  it("is refused with what was typed", async () => {
+    const issue = await makeIssue(repo);
+    const locked = await makeIssue(repo, { isLocked: true });
+    const at = `${path}/issues/${issue.number}`;
+    const kept = "x".repeat(262_144);
+    for (const [user, to, fields, status, reason] of [
+      [reader, at, { body: " " }, 422, "Body must not be empty."],
+      [reader, at, { body: `${kept}y` }, 422, "Body must have at most 262144 characters."],
+      [reader, `${path}/issues/${locked.number}`, { body }, 403, "locked"],
+      [reader, at, { body, state: "close" }, 403, "only the poster"],
+    ] as const) {
+      const answer = await send(user, to, "comment", fields);
+      expect(answer.status, reason).toBe(status);
+      expect(String(answer.body)).toContain(reason);
+    }
+    expect(await commentsAt(locked.number)).toEqual([]);
+    expect((await issueAt(issue.number)).state).toBe("open");
+    const large = await send(reader, at, "comment", { body: kept });
+    expect(large.status).toBe(303);
+  });
+
+  it("is refused by a repository that is archived, and for those whom its owner blocks", async () => {
+    const own = await make.repo(owner);
+    const issue = await makeIssue(own);
+    const at = `/${owner.name}/${own.name}/issues/${issue.number}`;
+    await call("PUT", `/user/blocks/${reader.name}`, { as: owner });
+    const blocked = await send(reader, at, "comment", { body: "unwelcome" });
+    expect(blocked.status).toBe(403);
+    expect(String(blocked.body)).toContain("unwelcome</textarea>");
+    await call("DELETE", `/user/blocks/${reader.name}`, { as: owner });
+    await call("PATCH", `/repos/${owner.name}/${own.name}`, {
+      as: owner,
+      json: { archived: true },
+    });
+    const archived = await send(reader, at, "comment", { body });
+    expect(archived.status).toBe(423);
+    const { body: comments } = await call("GET", `/repos${at}/comments`, { as: owner });
+    expect(comments).toEqual([]);
+  });
+
+  it("needs a session and the page's token", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    // Nothing that was typed is lost, also where the repository is hidden from who has no session.
+    const hidden = await make.repo(owner, { isPrivate: true });
+    const secret = await makeIssue(hidden);
+    const hiddenAt = `/${owner.name}/${hidden.name}/issues/${secret.number}`;
+    for (const to of [at, hiddenAt]) {
+      for (const [browser, token] of [
+        [new Browser(), "x"],
+        [browserOf(owner), "of another session"],
+      ] as const) {
+        const answer = await browser.post(to, { _csrf: token, action: "comment", body });
+        expect(answer.status).toBe(403);
+        expect(String(answer.body)).toContain(`${body}</textarea>`);
+      }
+    }
+    expect(await commentsAt(issue.number)).toEqual([]);
+  });
+});
+
+describe("an edit by the page", () => {
+  it("changes the title, the text and a comment, and shows a form in their place", async () => {
+    const issue = await makeIssue(repo, { body: "\nold", title: "old title" });
+    const comment = await makeComment(issue, { body: "old comment" });
+    const at = `${path}/issues/${issue.number}`;
+    expect(await read(`${at}?edit=title`, owner)).toContain('value="old title"');
+    // The line break at the beginning stays: a browser leaves out the first one.
+    expect(await read(`${at}?edit=body`, owner)).toContain("\n\nold</textarea>");
+    expect(await read(`${at}?edit=${comment.id}`, owner)).toContain("old comment</textarea>");
+    await send(owner, at, "title", { title: "new title" });
+    await send(owner, at, "edit-body", { body: "new", content_version: "0" });
+    const edit = { comment: String(comment.id), body: "new comment", content_version: "0" };
+    const { headers } = await send(owner, at, "edit-comment", edit);
+    expect(headers.get("location")).toContain(`#issuecomment-${comment.id}`);
+    expect(await issueAt(issue.number)).toMatchObject({ title: "new title", body: "new" });
+    expect(await commentsAt(issue.number)).toMatchObject([{ body: "new comment" }]);
+    await send(owner, at, "delete-comment", { comment: String(comment.id) });
+    expect(await commentsAt(issue.number)).toEqual([]);
+  });
+
+  it("loses no text that somebody else wrote meanwhile, nor its own", async () => {
+    const issue = await makeIssue(repo, { body: "old" });
+    const comment = await makeComment(issue, { body: "old" });
+    const at = `${path}/issues/${issue.number}`;
+    const mine = { content_version: "0", body: "mine" };
+    const theirs = { ...mine, body: "theirs" };
+    const id = { comment: String(comment.id) };
+    for (const [action, more] of [
+      ["edit-body", {}],
+      ["edit-comment", id],
+    ] as const) {
+      await send(writer, at, action, { ...theirs, ...more });
+      const refused = await send(owner, at, action, { ...mine, ...more });
+      expect(refused.status).toBeGreaterThanOrEqual(400);
+      expect(String(refused.body)).toContain("mine</textarea>");
+    }
+    expect((await issueAt(issue.number)).body).toBe("theirs");
+    expect(await commentsAt(issue.number)).toMatchObject([{ body: "theirs" }]);
+  });
+
+  it("is for its author and writers", async () => {
+    const issue = await makeIssue(repo, { title: "kept", body: "kept" });
+    const comment = await makeComment(issue, { body: "kept" });
+    const other = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    const id = { comment: String(comment.id) };
+    for (const [action, fields] of [
+      ["title", { title: "changed" }],
+      ["edit-body", { body: "changed", content_version: "0" }],
+      ["edit-comment", { ...id, body: "changed", content_version: "0" }],
+      ["delete-comment", id],
+    ] as const) {
+      expect((await send(reader, at, action, fields)).status, action).toBe(403);
+    }
+    // A comment of another issue.
+    const elsewhere = `${path}/issues/${other.number}`;
+    expect((await send(owner, elsewhere, "delete-comment", id)).status).toBe(404);
+    expect(await read(`${at}?edit=title`, reader)).not.toContain('name="title"');
+    expect(await issueAt(issue.number)).toMatchObject({ title: "kept", body: "kept" });
+    expect(await commentsAt(issue.number)).toMatchObject([{ body: "kept" }]);
+  });
+});
+
+describe("the properties beside a conversation", () => {
+  it("are changed by writers", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    const [one, two] = [await makeLabel({ repo }), await makeLabel({ repo })];
+    const scoped = { isExclusive: true };
+    const low = await makeLabel({ repo }, { ...scoped, name: "rank/low" });
+    const high = await makeLabel({ repo }, { ...scoped, name: "rank/high" });
+    const milestone = await makeMilestone(repo);
+    await attachLabel(issue, two, low);
+    const page = await read(at, writer);
+    expect(page).toContain(`name="label-${one.id}"`);
+    expect(page).toMatch(new RegExp(`name="scope-rank/" value="${low.id}" checked`));
+    const labels = { [`label-${one.id}`]: "on", "scope-rank/": String(high.id) };
+    await send(writer, at, "labels", labels);
+    await send(writer, at, "milestone", { id: String(milestone.id) });
+    await send(writer, at, "assignees", { [`user-${writer.name}`]: "on", other: owner.name });
+    await send(writer, at, "deadline", { date: "2030-02-03" });
+    await send(writer, at, "estimate", { duration: "1h 30m" });
+    const changed = await issueAt(issue.number);
+    const names = (list: { name: string }[]) => list.map(({ name }) => name);
+    expect(names(changed.labels)).toEqual([one.name, high.name].toSorted());
+    expect(changed.milestone.id).toBe(milestone.id);
+    expect(changed.assignees.map(({ login }: { login: string }) => login)).toEqual([
+      writer.name,
+      owner.name,
+    ]);
+    expect(changed).toMatchObject({ due_date: "2030-02-03T23:59:59Z", time_estimate: 5400 });
+    await send(writer, at, "labels");
+    await send(writer, at, "milestone", { id: "0" });
+    await send(writer, at, "assignees");
+    await send(writer, at, "deadline", { date: "" });
+    expect(await issueAt(issue.number)).toMatchObject({
+      labels: [],
+      milestone: null,
+      assignees: [],
+      due_date: null,
+    });
+  });
+
+  it("are refused in words, and leave everything as it was", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    const before = await issueAt(issue.number);
+    for (const [action, fields, status] of [
+      ["assignees", { other: "nobody-of-this-name" }, 422],
+      ["milestone", { id: "999999" }, 422],
+      ["milestone", { id: "x" }, 404],
+      ["deadline", { date: "tomorrow" }, 422],
+      ["estimate", { duration: "long" }, 422],
+      ["add-time", { duration: "" }, 422],
+      ["labels", { "label-x": "on" }, 404],
+      ["add-dependency", { issue: "a/b" }, 422],
+      ["add-dependency", { issue: String(issue.number) }, 422],
+      ["add-dependency", { issue: "99999" }, 404],
+      ["react", { add: "no-reaction" }, 403],
+      ["no-action", {}, 404],
+      ["toString", {}, 404],
+    ] as const) {
+      const answer = await send(owner, at, action, fields);
+      expect(answer.status, `${action} ${JSON.stringify(fields)}`).toBe(status);
+    }
+    expect(await issueAt(issue.number)).toEqual(before);
+  });
+
+  it("are not for readers, or for writers what only administrators do", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    const before = await issueAt(issue.number);
+    const forWriters = ["labels", "lock", "pin", "delete", "unlock", "unpin"];
+    for (const action of forWriters) {
+      expect((await send(reader, at, action)).status, action).toBeGreaterThanOrEqual(403);
+    }
+    // As by the API, these properties of others' issues are left as they are.
+    expect((await send(reader, at, "milestone", { id: "0" })).status).toBe(403);
+    for (const action of ["lock", "pin", "delete"]) {
+      expect((await send(writer, at, action)).status, action).toBe(403);
+    }
+    expect(await issueAt(issue.number)).toEqual(before);
+    const page = await read(at, reader);
+    expect(page).not.toMatch(/value="(?:labels|milestone|lock|pin|delete)"/);
+  });
+
+  it("say what it waits for, and what waits for it", async () => {
+    const issue = await makeIssue(repo);
+    const blocker = await makeIssue(repo, { title: "the blocker" });
+    const at = `${path}/issues/${issue.number}`;
+    const named = { issue: `${owner.name}/${repo.name}#${blocker.number}` };
+    expect((await send(owner, at, "add-dependency", named)).status).toBe(303);
+    expect(await read(at, owner)).toContain(`#${blocker.number} the blocker`);
+    const waiting = await read(`${path}/issues/${blocker.number}`, owner);
+    expect(waiting).toMatch(new RegExp(`Blocks[^]*#${issue.number} `));
+    const closed = await send(owner, at, "comment", { body: "", state: "close" });
+    expect(closed.status).toBe(412);
+    await send(owner, at, "remove-dependency", named);
+    expect((await send(owner, at, "comment", { body: "", state: "close" })).status).toBe(303);
+  });
+
+  it("are locked, pinned and deleted by administrators", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    await send(owner, at, "lock", { reason: "Too <heated>" });
+    await send(owner, at, "pin");
+    expect(await issueAt(issue.number)).toMatchObject({ is_locked: true, pin_order: 1 });
+    const page = await read(at, reader);
+    expect(page).toContain("locked the conversation: Too &lt;heated&gt;");
+    expect(page).not.toContain("<textarea");
+    await send(owner, at, "unlock");
+    await send(owner, at, "unpin");
+    expect(await issueAt(issue.number)).toMatchObject({ is_locked: false, pin_order: 0 });
+    const { headers } = await send(owner, at, "delete");
+    expect(headers.get("location")).toBe(`${path}/issues`);
+    expect((await visit("GET", at, PEOPLE)).status).toBe(404);
+  });
+
+  it("book time, by hand and by a stopwatch", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    await send(writer, at, "add-time", { duration: "1h30m" });
+    expect(await read(at, writer)).toContain("1 hour 30 minutes spent");
+    await send(writer, at, "start-stopwatch");
+    expect(await read(at, writer)).toContain("Stop and book");
+    await send(writer, at, "cancel-stopwatch");
+    expect(await read(at, writer)).toContain("Start the stopwatch");
+    // Readers see their own time.
+    expect(await read(at, reader)).toContain("None spent");
+  });
+
+  it("subscribe and unsubscribe their reader", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    const check = async () =>
+      (await call("GET", `/repos${at}/subscriptions/check`, { as: reader })).body.subscribed;
+    await send(reader, at, "subscribe");
+    expect(await check()).toBe(true);
+    expect(await read(at, reader)).toContain("Unsubscribe");
+    await send(reader, at, "unsubscribe");
+    expect(await check()).toBe(false);
+  });
+});
+
+describe("reactions", () => {
+  it("are added and taken back by a click", async () => {
+    const issue = await makeIssue(repo);
+    const comment = await makeComment(issue);
+    const at = `${path}/issues/${issue.number}`;
+    await send(reader, at, "react", { add: "heart" });
+    await send(owner, at, "react", { add: "heart" });
+    await send(reader, at, "react", { add: "+1", comment: String(comment.id) });
+    const page = await read(at, reader);
+    expect(page).toMatch(/name="remove" value="heart"[^>]*aria-pressed="true"[^]*? 2<\/button>/);
+    expect(page).toMatch(/name="remove" value="\+1"/);
+    expect(await read(at, writer)).toMatch(/name="add" value="\+1"[^>]*aria-pressed="false"/);
+    await send(reader, at, "react", { remove: "heart" });
+    const { body } = await call("GET", `/repos${at}/reactions`, { as: owner });
+    expect(body.map((each: { user: { login: string } }) => each.user.login)).toEqual([owner.name]);
+  });
+});
+
+describe("the page of a pull request", () => {
+  it("shows its branches, its state and its reviews", async () => {
+    const pull = await makePull(repo, { headBranch: "shown", baseBranch: "main" });
+    await makeReview(pull, { state: "approved", body: "Well <done>" });
+    const page = await read(`${path}/pulls/${pull.number}`);
+    expect(page).toMatch(/wants to merge <code>shown<\/code> into <code>main<\/code>/);
+    expect(page).toContain("approved these changes");
+  });
+});

@@ -1,0 +1,235 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { Browser } from "../../support/browser.ts";
+import { call, visit } from "../../support/call.ts";
+import { History } from "../../support/commits.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makeRule } from "../../support/protections.ts";
+import { refsOf, storeRefs } from "../../support/push.ts";
+
+const PEOPLE = { headers: { Accept: "text/html" } };
+
+let owner: TestUser;
+let reader: TestUser;
+let ownerBrowser: Browser;
+let readerBrowser: Browser;
+beforeAll(async () => {
+  [owner, reader] = [await make.userWithPassword(), await make.userWithPassword()];
+  [ownerBrowser, readerBrowser] = [await Browser.signedIn(owner), await Browser.signedIn(reader)];
+});
+
+const pathOf = ({ owner: name, name: repo }: TestRepo): string => `/${name}/${repo}`;
+
+/** A repository with branches `main`, `topic` with one more commit, and `clash` with another. */
+async function makeRepo() {
+  const repo = await make.repo(owner);
+  const history = new History();
+  const base = history.commit({ files: { "a.txt": "one\n" } });
+  const main = history.commit({ files: { "a.txt": "two\n" }, parents: [base] });
+  const topic = history.commit({
+    files: { "a.txt": "two\n", "b.txt": "new\n" },
+    parents: [main],
+    message: "Add <b>\n\nIts text.\n",
+  });
+  const clash = history.commit({ files: { "a.txt": "three\n" }, parents: [base] });
+  const refs = Object.entries({ main, topic, clash }).map(([name, oid]) => ({
+    ref: `refs/heads/${name}`,
+    oid,
+  }));
+  await storeRefs(repo, refs, history.build());
+  return { repo, path: pathOf(repo), main, topic, clash };
+}
+
+const read = async (at: string, browser = ownerBrowser): Promise<string> => {
+  const { status, body } = await browser.get(at);
+  expect(status, at).toBe(200);
+  return String(body);
+};
+
+async function send(
+  at: string,
+  action: string,
+  fields: Record<string, string> = {},
+  browser = ownerBrowser,
+) {
+  const page = String((await browser.get("/notifications")).body);
+  const [, token = ""] = /name="_csrf" value="([^"]*)"/.exec(page) ?? [];
+  return browser.post(at, { _csrf: token, action, ...fields });
+}
+
+/** Opens a pull request by the page, and returns its path. */
+async function open(
+  path: string,
+  head: string,
+  fields: Record<string, string> = {},
+  base = "main",
+) {
+  const { headers, status, body } = await ownerBrowser.submit(`${path}/compare/${base}...${head}`, {
+    title: "A title",
+    body: "",
+    ...fields,
+  });
+  expect(status, String(body)).toBe(303);
+  return headers.get("location") ?? "";
+}
+
+const pullAt = async (at: string) => (await call("GET", `/repos${at}`, { as: owner })).body;
+
+describe("a new pull request", () => {
+  it("is opened from a comparison, with the words of its only commit", async () => {
+    const { path } = await makeRepo();
+    const page = await read(`${path}/compare/main...topic`);
+    expect(page).toContain('value="Add &lt;b&gt;"');
+    expect(page).toContain("\nIts text.</textarea>");
+    const at = await open(path, "topic", { title: "Mine", body: "**Why**", draft: "on" });
+    expect(at).toBe(`${path}/pulls/1`);
+    expect(await pullAt(at)).toMatchObject({
+      title: "WIP: Mine",
+      body: "**Why**",
+      base: { ref: "main" },
+      head: { ref: "topic" },
+    });
+    const again = await ownerBrowser.submit(`${path}/compare/main...topic`, { title: "Again" });
+    expect(again.status).toBe(409);
+    expect(String(again.body)).toContain('value="Again"');
+  });
+
+  it("is for readers who are signed in, of branches that differ", async () => {
+    const { path, topic } = await makeRepo();
+    const anonymous = await visit("GET", `${path}/compare/main...topic`, PEOPLE);
+    expect(String(anonymous.body)).not.toContain("Open a pull request");
+    for (const basehead of ["topic...main", `main...${topic}`, "main..topic"]) {
+      expect(await read(`${path}/compare/${basehead}`), basehead).not.toContain(
+        "Open a pull request",
+      );
+    }
+    const form = { title: "Kept title", body: "Kept text" };
+    const refused = await readerBrowser.submit(`${path}/compare/main...topic`, form);
+    expect(refused.status).toBe(403);
+    expect(String(refused.body)).toMatch(/value="Kept title"[^]*Kept text<\/textarea>/);
+    const empty = await ownerBrowser.submit(`${path}/compare/main...topic`, { title: " " });
+    expect(empty.status).toBe(422);
+    expect(String(empty.body)).toContain("Title must not be empty.");
+    const expired = await new Browser().post(`${path}/compare/main...topic`, form);
+    expect(String(expired.body)).toContain("Kept text</textarea>");
+    expect((await call("GET", `/repos${path}/pulls?state=all`, { as: owner })).body).toEqual([]);
+  });
+});
+
+describe("the pages of a pull request", () => {
+  it("show its commits and its files", async () => {
+    const { path, topic } = await makeRepo();
+    const at = await open(path, "topic");
+    const commits = await read(`${at}/commits`);
+    expect(commits).toContain(topic.slice(0, 10));
+    expect(commits).toContain("Add &lt;b&gt;");
+    expect(commits).toMatch(/Files changed <span class="label">1</);
+    const files = await read(`${at}/files`);
+    expect(files).toContain("b.txt");
+    expect(files).not.toContain("a.txt");
+    expect(files).toContain(`href="${path}/src/commit/${topic}/b.txt"`);
+    expect((await ownerBrowser.get(`${at}/files?files=none`)).status).toBe(404);
+    for (const wrong of ["/pulls/99/files", "/pulls/99/commits", "/issues/1/files"]) {
+      expect((await ownerBrowser.get(path + wrong)).status, wrong).toBe(404);
+    }
+  });
+
+  it("review it", async () => {
+    const { path, topic } = await makeRepo();
+    const at = await open(path, "topic");
+    expect(await read(`${at}/files`)).not.toContain('value="approved"');
+    expect(await read(`${at}/files`, readerBrowser)).toContain('value="approved"');
+    const head = { head: topic };
+    const approved = await send(at, "review", { ...head, state: "approved" }, readerBrowser);
+    expect(approved.status).toBe(303);
+    expect(approved.headers.get("location")).toContain("#issuecomment-");
+    const text = { ...head, state: "request_changes", body: "No **way**" };
+    await send(at, "review", text, readerBrowser);
+    const page = await read(at);
+    expect(page).toContain("approved these changes");
+    expect(page).toMatch(/requested changes[^]*No <strong>way<\/strong>/);
+    for (const [fields, status] of [
+      [{ ...head, state: "approved" }, 422],
+      [{ ...head, state: "comment" }, 422],
+      [{ ...head, state: "dismissed" }, 422],
+    ] as const) {
+      expect((await send(at, "review", fields)).status, JSON.stringify(fields)).toBe(status);
+    }
+    const { body } = await call("GET", `/repos${at}/reviews`, { as: owner });
+    expect(body.map(({ state }: { state: string }) => state)).toEqual([
+      "APPROVED",
+      "REQUEST_CHANGES",
+    ]);
+  });
+
+  it("merge it, and delete its branch", async () => {
+    const { repo, path } = await makeRepo();
+    const at = await open(path, "topic");
+    const page = await read(at);
+    expect(page).toContain("It can be merged without conflicts.");
+    expect(await read(at, readerBrowser)).not.toContain('value="merge"');
+    const own = await pullAt(at);
+    const merge = { style: "squash", title: "In one", message: "With text", head: own.head.sha };
+    expect((await send(at, "merge", merge, readerBrowser)).status).toBe(405);
+    expect((await send(at, "merge", { ...merge, style: "none" })).status).toBe(422);
+    expect((await send(at, "merge", { ...merge, head: own.base.sha })).status).toBe(409);
+    expect((await pullAt(at)).merged).toBe(false);
+    expect((await send(at, "merge", merge)).status).toBe(303);
+    const merged = await pullAt(at);
+    expect(merged.merged).toBe(true);
+    const { body: commit } = await call("GET", `/repos${path}/git/commits/main`, { as: owner });
+    expect(commit.commit.message).toMatch(/^In one\n\nWith text/);
+    const after = await read(at);
+    expect(after).toContain(`merged it as <a class="oid"`);
+    expect(after).toContain("Delete branch topic");
+    await send(at, "delete-branch");
+    const names = (await refsOf(repo)).map(({ name }) => name);
+    expect(names).not.toContain("refs/heads/topic");
+    expect(await read(at)).not.toContain("Delete branch topic");
+  });
+
+  it("name what is missing one by one", async () => {
+    const { repo, path } = await makeRepo();
+    const at = await open(path, "clash", { draft: "on" });
+    const page = await read(at);
+    expect(page).toContain("It is a draft.");
+    expect(page).toMatch(/It has conflicts with the base\.[^]*<code>a\.txt<\/code>/);
+    expect(page).toContain("git merge origin/main");
+    expect(page).toContain("It is 1 commit behind main.");
+    await makeRule(repo, {
+      name: "main",
+      settings: { requiredApprovals: 1, isStatusCheckEnabled: true },
+    });
+    const ruled = await read(at);
+    expect(ruled).toContain("Does not have enough approvals.");
+    expect(ruled).toContain("Not all required status checks successful.");
+    const refused = await send(at, "merge", { style: "merge" });
+    expect(refused.status).toBe(405);
+    expect(String(refused.body)).toContain("Work in progress PRs cannot be merged");
+    await send(at, "title", { title: "A title" });
+    expect(await read(at)).not.toContain("It is a draft.");
+    const clash = await send(at, "merge", { style: "merge" });
+    expect(String(clash.body)).toContain("merge conflicts in a.txt");
+    expect((await pullAt(at)).merged).toBe(false);
+  });
+
+  it("bring it up to date, and merge it later", async () => {
+    const { repo, path } = await makeRepo();
+    const at = await open(path, "topic");
+    await makeRule(repo, { name: "main", settings: { isStatusCheckEnabled: true } });
+    const later = { style: "merge", when: "ready" };
+    expect((await send(at, "merge", later)).status).toBe(303);
+    expect(await read(at)).toContain("It is merged as soon as nothing is missing.");
+    expect((await send(at, "cancel-merge")).status).toBe(303);
+    expect(await read(at)).not.toContain("as soon as nothing is missing.");
+    expect((await send(at, "cancel-merge")).status).toBe(404);
+    const moved = await call("POST", `/repos${path}/contents/c.txt`, {
+      as: owner,
+      json: { content: btoa("c"), message: "Move the base", branch: "clash" },
+    });
+    expect(moved.status).toBe(201);
+    const behind = await open(path, "topic", {}, "clash");
+    expect(await read(behind)).toContain("Update by rebase");
+    expect((await send(behind, "update", { style: "merge" }, readerBrowser)).status).toBe(403);
+  });
+});
