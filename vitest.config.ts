@@ -103,6 +103,8 @@ export default defineConfig({
           hookTimeout: 180_000,
           // All files share one service.
           fileParallelism: false,
+          // Tests of a browser keep two cores busy.
+          maxConcurrency: 2,
         },
       },
       {

@@ -145,6 +145,8 @@ async function draw(origin: string): Promise<void> {
     for (const { name, path, width, height, colorScheme } of PICTURES) {
       const page = await browser.newPage({ viewport: { width, height }, colorScheme });
       await page.goto(origin + path, { waitUntil: "networkidle" });
+      // The languages of a repository are counted after its first visit.
+      await page.reload({ waitUntil: "networkidle" });
       await page.screenshot({ path: join(FOLDER, `${name}.png`) });
       await page.close();
     }

@@ -4,6 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { archives } from "./archives.ts";
 import { attachments } from "./attachments.ts";
 import { avatars } from "./avatars.ts";
+import { commitFeeds } from "./commit-feeds.ts";
 import { documentation } from "./documentation.ts";
 import type { WebEnv } from "./env.ts";
 import { feeds } from "./feeds.ts";
@@ -33,6 +34,7 @@ const doors = [
   pullChanges,
   rawFiles,
   releaseFeeds,
+  commitFeeds,
   feeds,
 ];
 for (const door of doors) web.route("/", door);

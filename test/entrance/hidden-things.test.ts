@@ -176,6 +176,8 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["HEAD", ".atom"],
   ["GET", "/releases.rss"],
   ["GET", "/tags.atom"],
+  ["GET", "/rss/branch/main"],
+  ["GET", "/atom/branch/main/a"],
   ["GET", "/pulls/1.diff"],
   ["GET", "/pulls/1.patch"],
   ["GET", "/raw/branch/main/a"],

@@ -24,7 +24,15 @@ export const accountPath = ({ name }: { readonly name: string }): string => `/${
 export const repositoryPath = ({ owner, row }: Names): string => `/${owner.name}/${row.name}`;
 
 /** The pages about a path of a revision. */
-export type SourceRoute = "src" | "raw" | "media" | "blame" | "commits" | "find" | "tree-list";
+export type SourceRoute =
+  | "src"
+  | "raw"
+  | "media"
+  | "blame"
+  | "commits"
+  | "find"
+  | "tree-list"
+  | "atom";
 
 /**
  * The path of a page about a path of a revision: `/alice/project/src/branch/main/docs`.

@@ -529,10 +529,12 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const read = () => page.evaluate(() => navigator.clipboard.readText());
     expect(await read()).toContain("a comment\n of two lines */\n");
+    await page.getByRole("button", { name: "Copy the path" }).click();
+    await expect.poll(read).toBe("src/a.ts");
 
     await page.goto(`${root}/root/shown`);
     await page.getByText("Clone", { exact: true }).click();
-    await page.getByRole("button", { name: "Copy" }).click();
+    await page.getByRole("button", { name: "Copy", exact: true }).click();
     await page.getByRole("button", { name: "Copied" }).waitFor();
     const address = await page.locator("#clone-url").inputValue();
     expect(await read()).toBe(address);

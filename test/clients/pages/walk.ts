@@ -18,8 +18,8 @@ export class Walk {
   private readonly page: Page;
   private readonly hand: Hand;
   /**
-   * Whether axe looks at the pages. It needs scripts, and a page without them has the same
-   * document; what is worked by keys is what the pointer works.
+   * Whether axe looks at the pages. It needs scripts; a page without them has the same document,
+   * and keys work what the pointer works.
    */
   private readonly isAudited: boolean;
   private readonly looked = new Set<string>();

@@ -164,6 +164,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the feed of a repository": ({ path }) => `${path}.atom`,
   "the feed of releases": ({ path }) => `${path}/releases.rss`,
   "the feed of tags": ({ path }) => `${path}/tags.atom`,
+  "the feed of a file": ({ path }) => `${path}/atom/branch/main/file`,
   "an archive": ({ path }) => `${path}/archive/main.tar.gz`,
   "a file of a branch": ({ path }) => `${path}/raw/branch/main/file`,
   "a file at an earlier address": ({ path }) => `${path}/raw/main/file`,

@@ -16,6 +16,7 @@ import { commitPath, comparePath, repositoryPath, sourcePath } from "../addresse
 import { Ago } from "../ago.tsx";
 import { CopyIcon } from "../copy-button.tsx";
 import { Count } from "../count.tsx";
+import type { Feed } from "../layout.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { readSearchText } from "../read-search-text.ts";
 import { CommitAuthor, CommitMarks, MessageBody, subjectOf } from "./commit-line.tsx";
@@ -147,7 +148,11 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
   return renderRepository(
     c,
     page,
-    { tab: "code", title: `Commits of ${subject} - ${repo.owner.name}/${repo.row.name}` },
+    {
+      tab: "code",
+      title: `Commits of ${subject} - ${repo.owner.name}/${repo.row.name}`,
+      feeds: commitFeedsOf(repo, revision, below),
+    },
     <>
       <div class="code-bar">
         <RefChooser page={page} revision={revision} refs={refs} view="commits" path={below} />
@@ -166,6 +171,9 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
             <a href={`${repositoryPath(repo)}/graph`}>Graph</a>
           </>
         ) : undefined}
+        {revision.kind === "branch" ? (
+          <a href={sourcePath(repo, "atom", revision, below)}>Feed</a>
+        ) : undefined}
       </div>
       {below === "" ? (
         <SearchForm page={page} revision={revision} text="" isOfAll={false} />
@@ -179,6 +187,21 @@ commits.get(`/:owner/:repo/commits/:kind{${REF_KINDS.join("|")}}/:path{.+}`, asy
     </>,
   );
 });
+
+/** The feeds of the commits of a branch, or of a path in it. Tags and commits have none. */
+export const commitFeedsOf = (
+  repo: RepositoryContext,
+  revision: Revision,
+  path: string,
+): readonly Feed[] =>
+  revision.kind === "branch"
+    ? [
+        {
+          path: sourcePath(repo, "atom", revision, path),
+          title: `Commits of ${path === "" ? revision.name : path}`,
+        },
+      ]
+    : [];
 
 interface CommitRowProps {
   page: Pick<EnteredRepository, "repo" | "ctx">;

@@ -32,6 +32,7 @@ import { Pager, readListPage } from "../pager.tsx";
 import { ITEMS_PER_PAGE, renderInTurns } from "../render-in-turns.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { CommitLine } from "./commit-line.tsx";
+import { commitFeedsOf } from "./commits.tsx";
 import { EmptyRepository } from "./empty-repository.tsx";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
@@ -118,6 +119,7 @@ async function showSource(
       title: isRoot ? titleOf(page) : pathTitleOf(page, found),
       hasUserText: true,
       loadsParts: found.file?.text !== undefined,
+      feeds: commitFeedsOf(repo, revision, path),
       scripts: ["code.ts"],
     },
     <>
@@ -356,6 +358,9 @@ function File({ page, found, file, language, rendered, isSource }: FileProps) {
     ...(hasBlame ? [["Blame", sourcePath(repo, "blame", revision, path)] as const] : []),
     ["Raw", sourcePath(repo, file.isLfs ? "media" : "raw", revision, path)],
     ["Permalink", sourcePath(repo, "src", toCommit(revision), path)],
+    ...(revision.kind === "branch"
+      ? [["Feed", sourcePath(repo, "atom", revision, path)] as const]
+      : []),
   ] as const;
   return (
     <div class="box">
