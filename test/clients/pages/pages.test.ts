@@ -526,7 +526,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.reload();
     expect(await marked()).toEqual(["L2", "L3"]);
     await page.getByRole("button", { name: "Copy", exact: true }).click();
-    await page.getByRole("button", { name: "Copied" }).waitFor();
+    await page.getByRole("button", { name: "Copied", exact: true }).waitFor();
     const read = () => page.evaluate(() => navigator.clipboard.readText());
     expect(await read()).toContain("a comment\n of two lines */\n");
     await page.getByRole("button", { name: "Copy the path" }).click();
@@ -535,7 +535,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.goto(`${root}/root/shown`);
     await page.getByText("Clone", { exact: true }).click();
     await page.getByRole("button", { name: "Copy", exact: true }).click();
-    await page.getByRole("button", { name: "Copied" }).waitFor();
+    await page.getByRole("button", { name: "Copied", exact: true }).waitFor();
     const address = await page.locator("#clone-url").inputValue();
     expect(await read()).toBe(address);
     await page.keyboard.press("Escape");

@@ -154,12 +154,13 @@ export const openingStatements = (
   ] as const;
 
 const pickForAll = ({
-  assignees,
-  labelIds,
-  milestoneId,
-  deadlineAt,
-  ...rest
-}: NewIssue): NewIssue => rest;
+  title,
+  body,
+  ref,
+  isClosed,
+  templateLabels,
+  unlessSince,
+}: NewIssue): NewIssue => ({ title, body, ref, isClosed, templateLabels, unlessSince });
 
 /**
  * Finds the assignees of a new issue or pull request of the caller. @throws Failure as

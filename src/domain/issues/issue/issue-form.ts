@@ -2,7 +2,7 @@ import { invalidField } from "../../../lib/failure.ts";
 import type { FormField } from "./issue-template.ts";
 
 /** What somebody entered in a field of a form: a text, or the positions of chosen options. */
-export interface FormAnswer {
+interface FormAnswer {
   readonly text: string;
   readonly chosen: ReadonlySet<number>;
 }

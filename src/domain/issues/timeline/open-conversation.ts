@@ -82,7 +82,7 @@ const PARTICIPANTS_MAX = 30;
  *
  * Cost: one round trip, of one batch.
  *
- * @param entryId An entry whose page is read, instead of that at the offset.
+ * @param onPageOf The id of an entry whose page is read, instead of that at the offset.
  * @throws Failure `not_found` also where the caller may not see it.
  */
 export async function openConversation(
@@ -90,12 +90,12 @@ export async function openConversation(
   repo: RepositoryContext,
   number: number,
   slice: Slice,
-  entryId?: number,
+  onPageOf?: number,
 ): Promise<Conversation> {
   const { db, actor } = ctx;
   const userId = actor.user?.id ?? 0;
   const { id: repoId, ownerId } = repo.row;
-  const list = timelineList(ctx, repo, number, ALL_TIMES, slice, entryId);
+  const list = timelineList(ctx, repo, number, ALL_TIMES, slice, onPageOf);
   const mayChoose = (["issues", "pulls"] as const).some((unit) =>
     isAllowed(repo, { unit, mode: "write" }),
   );

@@ -1,6 +1,5 @@
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
-import type { User } from "../../../db/schema/index.ts";
 import {
   toCommentDeletion,
   toIssueDeletion,
@@ -33,31 +32,12 @@ import { forbidden, invalidField } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
-import { PULL_ACTIONS } from "../pulls/actions.ts";
+import type { Action, Done } from "./action.ts";
+import { PULL_ACTIONS } from "./pull-actions.ts";
 import { readId } from "../read-id.ts";
 import { readDay } from "./day.ts";
 import { readLabelIds } from "./label-choices.tsx";
-import { readMarkdown } from "./read-markdown.ts";
-
-/** A form of a conversation that was sent. */
-export interface Sent {
-  ctx: Ctx;
-  repo: RepositoryContext;
-  /** The number of the issue. */
-  number: number;
-  user: User;
-  form: Form;
-}
-
-/** What a form does. */
-export type Action = (sent: Sent) => Promise<Done | void>;
-
-/** Where the page leads after an action: to an anchor of the conversation, or to another page. */
-export interface Done {
-  anchor?: string;
-  entryId?: number;
-  path?: string;
-}
+import { readMarkdown } from "../read-markdown.ts";
 
 /** Characters of names and reasons. */
 const LINE_CHARS_MAX = 255;

@@ -8,7 +8,7 @@ import { Icon } from "../icon.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { Text } from "./entry.tsx";
 import { Reactions } from "./reactions.tsx";
-import { TextField } from "./text-field.tsx";
+import { TextField } from "../text-field.tsx";
 
 /** A text that somebody wrote in a conversation: the issue itself, a comment, a review. */
 export interface Written {

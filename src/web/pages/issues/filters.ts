@@ -86,7 +86,13 @@ export function readListQuery(
   const isNothing =
     isUnfindable || text.includes("\0") || (isPull === false && typed.isPull === true);
   return {
-    ...{ text, state, sort, labels, milestone, author, assignee },
+    text,
+    state,
+    sort,
+    labels,
+    milestone,
+    author,
+    assignee,
     filter: isNothing ? undefined : filter,
   };
 }

@@ -7,7 +7,6 @@ import {
   listWaiting,
 } from "../../../domain/issues/dependencies/list-dependencies.ts";
 import { isIssueWritable, unitOf } from "../../../domain/issues/issue/find-issue.ts";
-import { mayEditIssue } from "../../../domain/issues/issue/require-issue-access.ts";
 import {
   type Conversation,
   type ConversationEntry,
@@ -23,27 +22,27 @@ import {
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath, repositoryPath } from "../addresses.ts";
-import { Ago } from "../ago.tsx";
 import { type Form, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
 import { keepText } from "../keep-text.tsx";
-import { Field, Notice } from "../layout.tsx";
+import { Notice } from "../layout.tsx";
 import { renderComments } from "../markup.ts";
 import { requireOwn } from "../open-page.ts";
-import { orRefuse, type Refusal } from "../or-refuse.ts";
+import { orRefuse } from "../or-refuse.ts";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { withRedirectTo } from "../redirect-to.ts";
 import { enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
-import { type Done, findAction } from "./actions.ts";
+import type { Done } from "./action.ts";
+import { findAction } from "./actions.ts";
 import { CommentBox, type Written } from "./comment-box.tsx";
 import { EventEntry } from "./entry.tsx";
 import { IssueHead, mayChange, mayTakePart, type Refused } from "./issue-head.tsx";
-import { MergeBox } from "../pulls/merge-box.tsx";
-import { PullTabs } from "../pulls/pull-tabs.tsx";
+import { MergeBox } from "./merge-box.tsx";
+import { PullTabs } from "./pull-tabs.tsx";
 import { Sidebar, type SidebarProps } from "./sidebar.tsx";
-import { TextField } from "./text-field.tsx";
+import { TextField } from "../text-field.tsx";
 
 /** Entries of a timeline on one page. */
 const ENTRIES_SIZE = 100;
@@ -227,7 +226,9 @@ async function renderTexts(
   ];
   const bodies = items.flatMap((each) => ("body" in each ? [each.body] : []));
   const html = (await renderComments(ctx, repo, bodies)).values();
-  return items.map((each) => ("body" in each ? { ...each, html: html.next().value ?? "" } : each));
+  return items.map((each) =>
+    "body" in each ? Object.assign(each, { html: html.next().value ?? "" }) : each,
+  );
 }
 
 type Unrendered = Omit<Written, "html">;

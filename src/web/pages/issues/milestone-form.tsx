@@ -5,9 +5,9 @@ import { GeneralFault } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
-import { readMarkdown } from "./read-markdown.ts";
+import { readMarkdown } from "../read-markdown.ts";
 import { formatDay, readDay } from "./day.ts";
-import { TextField } from "./text-field.tsx";
+import { TextField } from "../text-field.tsx";
 
 /** Characters of the fields, as the API has them. */
 const CHARS_MAX = { title: 255, content: 65_536 };

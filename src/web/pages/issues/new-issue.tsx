@@ -31,10 +31,10 @@ import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { enterRepositoryPage, type EnteredRepository, READ_ISSUES } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { chosenOf } from "./actions.ts";
-import { readMarkdown } from "./read-markdown.ts";
+import { readMarkdown } from "../read-markdown.ts";
 import { LabelChoices, readLabelIds } from "./label-choices.tsx";
 import { readAnswers, TemplateFields } from "./template-fields.tsx";
-import { TextField } from "./text-field.tsx";
+import { TextField } from "../text-field.tsx";
 import { readId } from "../read-id.ts";
 
 /** The pages on which an issue is opened. */

@@ -20,7 +20,7 @@ import { LabelChip } from "./label.tsx";
 import { LabelChoices } from "./label-choices.tsx";
 
 /** What an issue waits for and what waits for it; undefined where dependencies are off. */
-export interface Dependencies {
+interface Dependencies {
   /** Undefined for each that the reader may not see. */
   readonly blockers: readonly (IssueContext | undefined)[];
   readonly waiting: readonly IssueContext[];

@@ -13,7 +13,7 @@ import type { FormField } from "../../../domain/issues/issue/issue-template.ts";
 import type { FormState } from "../create/form-state.ts";
 import type { Form } from "../form.ts";
 import { Fault } from "../layout.tsx";
-import { TEXT_CHARS_MAX } from "./text-field.tsx";
+import { TEXT_CHARS_MAX } from "../text-field.tsx";
 
 interface TemplateFieldsProps {
   fields: readonly FormField[];

@@ -25,7 +25,7 @@ import {
   openPullByForm,
   type Proposal,
   type RefusedPull,
-} from "../pulls/new-pull.tsx";
+} from "./new-pull.tsx";
 import { CommitRow, toListParts } from "./commits.tsx";
 import { CompareForm, headNameOf, invert } from "./compare-form.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";

@@ -10,7 +10,7 @@ import { EMPTY_TREE_OID } from "../../../git/oid.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath } from "../addresses.ts";
-import { IssueHead } from "../issues/issue-head.tsx";
+import { IssueHead } from "./issue-head.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { CommitRow, toListParts } from "../repository/commits.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "../repository/diff.tsx";

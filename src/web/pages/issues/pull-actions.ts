@@ -9,8 +9,8 @@ import { updateHeadBranch } from "../../../domain/pulls/merge/update-head-branch
 import { findPull } from "../../../domain/pulls/pull/find-pull.ts";
 import { invalidField } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import type { Action, Sent } from "../issues/actions.ts";
-import { readMarkdown } from "../issues/read-markdown.ts";
+import type { Action, Sent } from "./action.ts";
+import { readMarkdown } from "../read-markdown.ts";
 
 const TITLE_CHARS_MAX = 255;
 

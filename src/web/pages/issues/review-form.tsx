@@ -1,8 +1,8 @@
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { repositoryPath } from "../addresses.ts";
-import { ActionForm, type Sending } from "../issues/action-form.tsx";
-import { mayTakePart } from "../issues/issue-head.tsx";
-import { TextField } from "../issues/text-field.tsx";
+import { ActionForm, type Sending } from "./action-form.tsx";
+import { mayTakePart } from "./issue-head.tsx";
+import { TextField } from "../text-field.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
 
 interface ReviewFormProps {

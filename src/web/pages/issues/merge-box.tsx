@@ -6,13 +6,13 @@ import type { PullMergeState } from "../../../domain/pulls/merge/read-merge-stat
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { accountPath, commitPath } from "../addresses.ts";
-import { ActionForm, type Sending } from "../issues/action-form.tsx";
-import { mayChange } from "../issues/issue-head.tsx";
+import { ActionForm, type Sending } from "./action-form.tsx";
+import { mayChange } from "./issue-head.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { StatusIcon } from "../repository/commit-line.tsx";
 
 /** The styles of a merge, with their names. */
-export const STYLE_NAMES: Readonly<Record<MergeStyle, string>> = {
+const STYLE_NAMES: Readonly<Record<MergeStyle, string>> = {
   merge: "Create a merge commit",
   rebase: "Rebase, then fast-forward",
   "rebase-merge": "Rebase, then create a merge commit",

@@ -1,5 +1,5 @@
-import { invalidField } from "../../../lib/failure.ts";
-import type { Form } from "../form.ts";
+import { invalidField } from "../../lib/failure.ts";
+import type { Form } from "./form.ts";
 import { TEXT_CHARS_MAX } from "./text-field.tsx";
 
 /** @throws Failure `invalid` for a longer text than the API takes. */

@@ -1,4 +1,4 @@
-import { Fault } from "../layout.tsx";
+import { Fault } from "./layout.tsx";
 
 interface TextFieldProps {
   label: string;
