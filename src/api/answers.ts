@@ -25,6 +25,7 @@ export const HEADERS = {
     "Content-Disposition": header("string", "The name of the file"),
     ETag: header("string", "The version of the content, for `If-None-Match`"),
   },
+  dated: { "Last-Modified": header("string", "The time of the commit that is read") },
   etag: { ETag: header("string", "The version of the content, for `If-None-Match`", false) },
   incomplete: {
     "X-Gitea-Warning": header(

@@ -3,6 +3,7 @@ import { detectContentType, isPdf, mayRun } from "../domain/code/contents/conten
 import type { FoundFile, NamedFile } from "../domain/code/contents/find-file.ts";
 import type { FileContent, openBlob } from "../domain/code/contents/open-content.ts";
 import { readSnapshot, type RepositorySnapshot } from "../domain/code/git/open-snapshot.ts";
+import { revisionTime } from "../domain/code/git/revision-time.ts";
 import { isSymlinkMode } from "../git/object/tree.ts";
 import { type Validators, evaluateConditions, versionHeaders } from "../lib/conditional-request.ts";
 import { formatFilename } from "../lib/header-value.ts";
@@ -97,18 +98,12 @@ function logSent({ client, git }: Ctx, sentBytes: number): void {
   log("raw:sent", { id: client.requestId, ...git.usage.counts(), sentBytes });
 }
 
-/** The end of the year 9999, in seconds; commit times are arbitrary client input. */
-const SECONDS_MAX = 253_402_300_799;
-
-function versionOf(
-  { repository: { graph } }: RepositorySnapshot,
+/** The file is at least as old as the commit that is read. */
+const versionOf = (
+  snapshot: RepositorySnapshot,
   { revision }: FoundFile,
   { oid }: FileContent,
-): Validators {
-  // The file is at least as old as the commit that is read.
-  const seconds = Math.min(graph.times[revision.node] as number, SECONDS_MAX);
-  return { tag: oid, modifiedAt: seconds * 1000 };
-}
+): Validators => ({ tag: oid, modifiedAt: revisionTime(snapshot, revision) });
 
 /**
  * SECURITY: files are untrusted content in the service's own origin. The headers sandbox them,

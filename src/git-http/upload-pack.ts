@@ -208,12 +208,12 @@ function boundaryOf({ shallowOids }: FetchRequest): ShallowUpdate | undefined {
 
 /** A negotiation round of version 0 or 1, with the wants and the haves sent so far. */
 async function serveRound(context: UploadPackContext, request: UploadRequest): Promise<Response> {
-  const { capabilities, isDone } = request;
+  const { capabilities, isDone, hasRound } = request;
   const session = await openSession(context, request);
   const shallow = session.shallowUpdate();
   const front = shallow ? [formatShallowUpdate(shallow)] : [];
-  // A client that deepens first requests only its new shallow boundary.
-  const isAsking = !shallow || isDone || request.haveOids.length > 0;
+  // A client that deepens first requests only its new shallow boundary, without a round.
+  const isAsking = isDone || hasRound || request.haveOids.length > 0;
   const isReady = isAsking && !isDone && (await session.isReady());
   const mode = ackMode(request);
   const endsReady = mode === "detailed" && capabilities.has("no-done");

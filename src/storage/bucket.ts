@@ -160,13 +160,13 @@ export class Bucket {
       // One range from the first to the last missing block, including cached blocks between them.
       const until = first + found.lastIndexOf(undefined) + 1;
       const from = first + missing;
-      const end = this.findRunEnd(key, sizeBytes, from, until);
-      const fetched = await this.fetchBlocks(key, sizeBytes, from, end);
+      const runEnd = this.findRunEnd(key, sizeBytes, from, until);
+      const fetched = await this.fetchBlocks(key, sizeBytes, from, runEnd);
       for (const [at, block] of fetched.entries()) {
         if (from + at < until) found[missing + at] = block;
         blocks.set(`${key}#${from + at}`, block, block.length);
       }
-      this.runs.set(`${key}#${end}`, end - from);
+      this.runs.set(`${key}#${runEnd}`, runEnd - from);
       this.gaugeBlocks(Math.max(0, blocks.heldBytes - this.blockBytesBefore));
     }
     const result = new Uint8Array(end - start);
@@ -179,8 +179,9 @@ export class Bucket {
   }
 
   /**
-   * The end of a read of the blocks `from` to `until` (exclusive): beyond `until` if an earlier read
-   * of the request has ended at `from`, since walks over history read a file from front to back.
+   * The end of a read of the blocks `from` to `until` (exclusive): beyond `until` if an earlier
+   * read of the request has ended at `from`, since walks over history read a file from front to
+   * back.
    */
   private findRunEnd(key: string, sizeBytes: number, from: number, until: number): number {
     const before = this.runs.get(`${key}#${from}`) ?? 0;

@@ -1,5 +1,6 @@
 import { Hono, type Context } from "hono";
 
+import { answerAsset } from "./answer-asset.ts";
 import type { WebEnv } from "./env.ts";
 
 /**
@@ -18,10 +19,5 @@ documentation.get("/-/swagger/*", (c) => asset(c, c.req.url));
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** @param address A path, or a whole URL. */
-async function asset(c: Context<WebEnv>, address: string): Promise<Response> {
-  const file = await c.var.assets.fetch(new Request(new URL(address, c.req.url), c.req.raw));
-  const answer = new Response(file.body, file);
-  answer.headers.set("Content-Security-Policy", POLICY);
-  return answer;
-}
+const asset = (c: Context<WebEnv>, address: string): Promise<Response> =>
+  answerAsset(c, address, { "Content-Security-Policy": POLICY });

@@ -22,6 +22,23 @@ describe("the interface description", () => {
   });
 });
 
+describe("a file of the description", () => {
+  it.each(["/openapi.json", "/swagger.v1.json", PAGE])(
+    "is not sent to a client that has it, also among others: %s",
+    async (path) => {
+      const tag = (await visit("GET", path)).headers.get("ETag") ?? "";
+      expect(tag).toMatch(/^(?:W\/)?"[^"]+"$/);
+      const ask = (tags: string) => visit("GET", path, { headers: { "If-None-Match": tags } });
+      for (const tags of [tag, `"other", ${tag}`, `${tag},"other"`, `W/"x", ${tag}`, "*"]) {
+        const { status, headers, body } = await ask(tags);
+        expect([tags, status, headers.get("ETag"), body]).toEqual([tags, 304, tag, ""]);
+      }
+      const changed = await ask('"other", "another"');
+      expect([changed.status, changed.body === ""]).toEqual([200, false]);
+    },
+  );
+});
+
 describe(`GET ${PAGE}`, () => {
   it("returns an HTML page", async () => {
     const page = await visit("GET", PAGE);

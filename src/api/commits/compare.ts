@@ -26,7 +26,7 @@ const Compare = z
   .object({
     total_commits: Int64.openapi({
       description:
-        "The number of commits reachable from the head only; 0 for unrelated histories, whose commits are not listed",
+        "The number of commits reachable from the head only; with three dots 0 for unrelated histories, whose commits are not listed",
     }),
     commits: z
       .array(Commit)
@@ -83,7 +83,7 @@ comparisons.openapi(
       const revisions = await findRevisions(baseSnapshot, headSnapshot, repo, text);
       const { repository } = headSnapshot;
       const { graph } = repository;
-      const compared = await compareHistories(repository, revisions, slice);
+      const compared = await compareHistories(repository, revisions, slice, text.isDirect);
       const { nodes, mergeBase } = compared;
       const parts = toParts(query);
       const listed = mergeBase === undefined ? nodes : [...nodes, mergeBase];

@@ -14,7 +14,6 @@ import {
   type RepositorySnapshot,
 } from "../../domain/code/git/open-snapshot.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
-import { pause } from "../../lib/time-slice.ts";
 import {
   type ContentItem,
   ContentsExtResponse,
@@ -30,6 +29,7 @@ import { answerConditionally } from "../conditional.ts";
 import { endpoints } from "../endpoints.ts";
 import type { GuardVariables } from "../guards/guard.ts";
 import { inRepo } from "../guards/repository.ts";
+import { answerWritten, writeList } from "../json-in-turns.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { FilePath, RefQuery } from "./paths.ts";
 
@@ -63,8 +63,8 @@ contents.openapi(
     },
   }),
   async (c) => {
-    const { items, headers } = await listRoot(c.var, c.req.valid("query").ref);
-    return c.json(items, 200, headers);
+    const { list, headers } = await listRoot(c.var, c.req.valid("query").ref);
+    return answerWritten<ContentsList>(c, list, headers);
   },
 );
 
@@ -74,16 +74,15 @@ contents.get(
   inRepo("read:repository", { unit: "code", mode: "read" }),
   answerConditionally,
   async (c) => {
-    const { items, headers } = await listRoot(c.var, c.req.query("ref") ?? "");
-    return c.json(items, 200, headers);
+    const { list, headers } = await listRoot(c.var, c.req.query("ref") ?? "");
+    return answerWritten<ContentsList>(c, list, headers);
   },
 );
 
 async function listRoot(request: RequestVariables, ref: string) {
   const { found, contentRef, headers } = await findContents(request, "", ref, ALL);
   if (found.kind !== "directory") throw notFound("no directory", "no-such-path");
-  const items = await toList(found.items, contentRef, request.viewer);
-  return { items, headers };
+  return { list: await writeItems(found.items, contentRef, request.viewer), headers };
 }
 
 contents.openapi(
@@ -110,7 +109,8 @@ contents.openapi(
     const { found, contentRef, headers } = await findContents(c.var, filepath, ref, ALL);
     if (found.kind === "item")
       return c.json(toContents(found.item, contentRef, viewer), 200, headers);
-    return c.json(await toList(found.items, contentRef, viewer), 200, headers);
+    const list = await writeItems(found.items, contentRef, viewer);
+    return answerWritten<ContentsList>(c, list, headers);
   },
 );
 
@@ -141,13 +141,9 @@ contents.openapi(
   }),
   async (c) => {
     const { ref, includes } = c.req.valid("query");
-    const { listed, headers } = await readExtended(
-      c.var,
-      c.req.valid("param").filepath,
-      ref,
-      includes,
-    );
-    return c.json(listed, 200, headers);
+    const { filepath } = c.req.valid("param");
+    const { text, headers } = await readExtended(c.var, filepath, ref, includes);
+    return answerWritten<z.infer<typeof ContentsExtResponse>>(c, text, headers);
   },
 );
 
@@ -157,8 +153,8 @@ contents.get(
   answerConditionally,
   async (c) => {
     const { ref = "", includes = "" } = c.req.query();
-    const { listed, headers } = await readExtended(c.var, "", ref, includes);
-    return c.json(listed, 200, headers);
+    const { text, headers } = await readExtended(c.var, "", ref, includes);
+    return answerWritten<z.infer<typeof ContentsExtResponse>>(c, text, headers);
   },
 );
 
@@ -171,29 +167,24 @@ async function readExtended(
   const { viewer } = request;
   const included = readIncludes(includes);
   const { found, contentRef, headers } = await findContents(request, path, ref, included);
-  const listed: z.infer<typeof ContentsExtResponse> =
+  const text =
     found.kind === "item"
-      ? { file_contents: toContents(found.item, contentRef, viewer) }
-      : { dir_contents: await toList(found.items, contentRef, viewer) };
-  return { listed, headers };
+      ? JSON.stringify({ file_contents: toContents(found.item, contentRef, viewer) })
+      : `{"dir_contents":${await writeItems(found.items, contentRef, viewer)}}`;
+  return { text, headers };
 }
 
 /** Steps to shape an entry, and to write it as JSON. */
 const ENTRY_STEPS = 5000;
 
-/** The entries of a directory, which may be many: other requests run meanwhile. */
-async function toList(
+type ContentsList = z.infer<typeof ContentsResponse>[];
+
+/** The entries of a directory, of which there may be very many, as JSON. */
+const writeItems = (
   items: readonly ContentItem[],
   contentRef: ContentRef,
   viewer: Viewer,
-): Promise<z.infer<typeof ContentsResponse>[]> {
-  const list: z.infer<typeof ContentsResponse>[] = [];
-  for (const item of items) {
-    list.push(toContents(item, contentRef, viewer));
-    await pause(ENTRY_STEPS);
-  }
-  return list;
-}
+): Promise<string> => writeList(items, (item) => toContents(item, contentRef, viewer), ENTRY_STEPS);
 
 function readIncludes(text: string): Includes {
   const includes: Includes = {};

@@ -16,7 +16,7 @@ export const raw = endpoints();
 const ANY_CONTENT = { "*/*": { schema: z.string().openapi({ format: "binary" }) } };
 const FILE_HEADERS = {
   ...HEADERS.download,
-  "Last-Modified": header("string", "The time of the commit that is read"),
+  ...HEADERS.dated,
   "Accept-Ranges": header("string", "`bytes`"),
   "X-Gitea-Object-Type": header("string", "`file` or `symlink`"),
 };

@@ -20,6 +20,7 @@ export const archives = endpoints();
 
 const headers = {
   ...HEADERS.download,
+  ...HEADERS.dated,
   Link: header("string", "A URL that always serves this same file, with `rel=immutable`", false),
 };
 

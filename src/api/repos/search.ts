@@ -76,7 +76,9 @@ repositorySearch.openapi(
           mode: oneOf(["fork", "source", "mirror", "collaborative"], query.mode, "search mode"),
           sort:
             oneOf(Object.keys(SORTS) as (keyof typeof SORTS)[], query.sort, "sort mode") ?? "alpha",
-          isDescending: oneOf(["asc", "desc"], query.order, "sort order") === "desc",
+          // As in Gitea, an order means something only with what is ordered.
+          isDescending:
+            query.sort !== "" && oneOf(["asc", "desc"], query.order, "sort order") === "desc",
         },
         slice,
       );

@@ -198,6 +198,8 @@ export function formatFetchArgs(request: FetchRequest): ByteText[] {
 /** A request of versions 0 and 1, with the client's capabilities. */
 export interface UploadRequest extends FetchRequest {
   readonly capabilities: Capabilities;
+  /** Whether the client has ended a round of haves, which may be empty, and expects an answer. */
+  readonly hasRound: boolean;
 }
 
 /**
@@ -229,10 +231,14 @@ export function parseUploadRequest(
       }
     }
     // Each round of haves ends with a flush, the last round with "done".
+    let hasRound = false;
     for (;;) {
       if (builder.flags.has("done") || (isBodyComplete && cursor.isAtEnd)) break;
       const line = cursor.lineOr("flush");
-      if (line === undefined) continue;
+      if (line === undefined) {
+        hasRound = true;
+        continue;
+      }
       if (!/^(?:have |done$)/.test(line) || !builder.takeLine(line)) {
         throw new GitError("protocol", `unexpected line ${JSON.stringify(line)}`);
       }
@@ -241,7 +247,7 @@ export function parseUploadRequest(
     for (const flag of V2_FLAGS) {
       if (capabilities.has(flag)) builder.flags.add(flag);
     }
-    return { ...builder.build(), capabilities };
+    return { ...builder.build(), capabilities, hasRound };
   });
 }
 

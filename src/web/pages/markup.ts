@@ -19,12 +19,17 @@ export async function renderComment(
   // Loaded on first use: most pages render nothing.
   const { renderMarkup } = await import("../../render/markup.ts");
   const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
-  return renderMarkup(text, toOptions(ctx, repo), ctx.git.openBudget(RENDER_STEPS_MAX));
+  const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
+  return labelTasks(await renderMarkup(text, toOptions(ctx, repo), budget));
 }
 
+/** Names the checkboxes of task lists, which rendered Markdown has without a label, as in Gitea. */
+export const labelTasks = (html: string): string =>
+  html.replaceAll('<input type="checkbox" ', '<input type="checkbox" aria-label="Task" ');
+
 /**
- * Renders texts of one page, as `renderComment` does each. What they refer to is looked up together,
- * and their work is bounded together: the last of very many are shown as plain text.
+ * Renders texts of one page, as `renderComment` does each. What they refer to is looked up
+ * together, and their work is bounded together: the last of very many are shown as plain text.
  *
  * Cost: one round trip of the database, if any text has references.
  */
@@ -47,7 +52,7 @@ export async function renderComments(
           footnoteSuffix: String(at),
           ...(shared && { resolve: shared.find }),
         };
-        return await renderMarkup(text, own, budget);
+        return labelTasks(await renderMarkup(text, own, budget));
       } finally {
         shared?.leave();
       }

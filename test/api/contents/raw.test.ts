@@ -275,6 +275,10 @@ describe("GET /repos/{owner}/{repo}/raw/{filepath}", () => {
       p: [bytes("ID3 is a format of tags\n"), "text/plain; charset=utf-8"],
       "q.pdf": [bytes("<script>x</script>"), "text/plain; charset=utf-8"],
       empty: [bytes(""), "text/plain; charset=utf-8"],
+      // Of a text in another encoding none is stated, so that a browser finds it out.
+      latin: [bytes("\xe9t\xe9\n"), "text/plain"],
+      // The first bytes end within a character.
+      cut: [new TextEncoder().encode(`a${"\u00e9".repeat(5000)}`), "text/plain; charset=utf-8"],
     };
     const contents = Object.entries(files).map(([name, [content]]) => [name, content] as const);
     const { repo } = await makePushed(Object.fromEntries(contents));

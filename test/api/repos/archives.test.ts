@@ -167,6 +167,13 @@ describe.each(DOORS)("an archive, through %s", (_, archiveOf) => {
       expect(Buffer.compare(again.bytes, first.bytes) === 0).toBe(isSame);
       const known = await read(path, { headers: { "If-None-Match": tag } });
       expect([known.status, known.bytes.length, known.headers.get("ETag")]).toEqual([304, 0, tag]);
+      // For clients that know only dates: that of the commit.
+      const date = first.headers.get("Last-Modified") ?? "";
+      expect(date).toBe("Tue, 14 Nov 2023 22:13:20 GMT");
+      const dated = await read(path, { headers: { "If-Modified-Since": date } });
+      expect([dated.status, dated.bytes.length]).toEqual([304, 0]);
+      const later = { "If-Modified-Since": "Tue, 14 Nov 2023 22:13:21 GMT" };
+      expect((await read(path, { headers: later })).status).toBe(200);
       const head = await read(path, { method: "HEAD" });
       expect([head.status, head.bytes.length, head.headers.get("ETag")]).toEqual([200, 0, tag]);
     }

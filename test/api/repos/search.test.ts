@@ -406,6 +406,10 @@ describe("GET /repos/search: the filters", () => {
       }
     }
     expect(await search({ q: word })).toEqual(idsOf(b, c, a));
+    // As in Gitea, an order alone means nothing.
+    for (const order of ["desc", "up"]) {
+      expect(await search({ q: word, order })).toEqual(idsOf(b, c, a));
+    }
   });
 
   // SECURITY: sorting by an arbitrary column would let callers infer its values.
@@ -415,8 +419,8 @@ describe("GET /repos/search: the filters", () => {
     ["sort", "Alpha", 'Invalid sort mode: "Alpha"'],
     ["sort", "__proto__", 'Invalid sort mode: "__proto__"'],
     ["sort", "constructor", 'Invalid sort mode: "constructor"'],
-    ["order", "up", 'Invalid sort order: "up"'],
-    ["order", "ASC", 'Invalid sort order: "ASC"'],
+    ["sort=alpha&order", "up", 'Invalid sort order: "up"'],
+    ["sort=alpha&order", "ASC", 'Invalid sort order: "ASC"'],
   ])("refuses %s=%s", async (name, value, message) => {
     expect(await call("GET", `/repos/search?${name}=${value}`)).toMatchObject({
       status: 422,

@@ -207,9 +207,10 @@ describe.each([
           await run("rev-list", "--left-right", "--count", `${base}...${head}`)
         ).split("\t");
         const bases = await run("merge-base", base, head).catch(() => "");
-        // Unlike git, a comparison of unrelated histories lists no commits.
-        const listed = bases === "" ? [] : theirs;
         for (const dots of ["...", ".."]) {
+          // Unlike git, a comparison with the missing merge base of unrelated histories lists no
+          // commits.
+          const listed = bases === "" && dots === "..." ? [] : theirs;
           const query = new URLSearchParams({ ...LIGHT, files: "true" });
           const ours = await callApi<Compare>(
             admin,

@@ -23,6 +23,14 @@ const SIGNED_IN = [
   "/org/woven/teams",
   "/org/woven/teams/Owners",
   "/org/woven/settings/labels",
+  "/root/shown/issues",
+  "/root/shown/issues/1",
+  "/root/shown/issues/1?edit=title",
+  "/root/shown/issues/1?edit=body",
+  "/root/shown/issues/new",
+  "/root/shown/pulls/2",
+  "/root/shown/pulls/2/files",
+  "/root/shown/compare/main...topic",
   "/root/shown/labels/new",
   "/root/shown/labels/1/edit",
   "/root/shown/milestones/new",
@@ -64,7 +72,13 @@ const PUBLIC = [
   "/root/shown/activity/contributors",
   "/root/shown/forks",
   "/root/shown/issues",
+  "/root/shown/issues?label=Kind%2FBug",
   "/root/shown/pulls?state=all",
+  "/root/shown/issues/1",
+  "/root/shown/issues/1/history",
+  "/root/shown/pulls/2",
+  "/root/shown/pulls/2/commits",
+  "/root/shown/pulls/2/files",
   "/root/none",
 ];
 
@@ -109,6 +123,15 @@ beforeAll(async () => {
   await callAsRoot("POST", "/repos/root/shown/labels", label);
   const milestone = { title: "1.0", description: "**First**", due_on: "2026-01-31T00:00:00Z" };
   await callAsRoot("POST", "/repos/root/shown/milestones", milestone);
+  const text = "**Words** of @root, see #2\n\n- [ ] a task\n\n```ts\nconst a = 1;\n```";
+  const issue = { title: "It is broken", body: text, labels: [1], milestone: 1 };
+  await callAsRoot("POST", "/repos/root/shown/issues", { ...issue, assignees: ["root"] });
+  await callAsRoot("POST", "/repos/root/shown/issues/1/comments", { body: text });
+  await callAsRoot("POST", "/repos/root/shown/issues/1/reactions", { content: "heart" });
+  await callAsRoot("PATCH", "/repos/root/shown/issues/1", { title: "It is mended" });
+  await callAsRoot("POST", "/repos/root/shown/contents/b.ts", { content, new_branch: "topic" });
+  const pull = { title: "Mend it", head: "topic", base: "main", body: "Closes #1" };
+  await callAsRoot("POST", "/repos/root/shown/pulls", pull);
   [change, comparison] = await makeChange();
   const published = await fetch(`${service.url}/api/packages/root/generic/tool/1.0/tool.bin`, {
     method: "PUT",

@@ -287,7 +287,13 @@ describe("a fetch request", () => {
   // A shallow client ends its request after the wants to receive the new boundary first.
   it("of version 0 may end after its wants", () => {
     const body = pkts(`want ${A} shallow`, "deepen 1", "0000");
-    expect(parseUploadRequest(body, true)?.value).toMatchObject({ haveOids: [], isDone: false });
+    expect(parseUploadRequest(body, true)?.value).toMatchObject({
+      haveOids: [],
+      hasRound: false,
+      isDone: false,
+    });
+    const round = pkts(`want ${A} shallow`, "deepen 1", "0000", "0000");
+    expect(parseUploadRequest(round, true)?.value).toMatchObject({ haveOids: [], hasRound: true });
     expect(parseUploadRequest(body, false)).toBeUndefined();
   });
 

@@ -93,7 +93,9 @@ describe("the page of a comparison", () => {
   it("compares the files of unrelated histories with two dots", async () => {
     const { path } = await makeForked(await make.user());
     expect(await read(`${path}/main...orphan`)).toContain(`href="${path}/main..orphan"`);
-    expect(await read(`${path}/main..orphan`)).toContain("2 changed files ");
+    const direct = await read(`${path}/main..orphan`);
+    expect(direct).toContain("2 changed files ");
+    expect(direct).toContain("1 commit");
   });
 
   it("leads to what its form names", async () => {

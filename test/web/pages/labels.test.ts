@@ -232,6 +232,26 @@ describe("the form of a label", () => {
 });
 
 describe("a label", () => {
+  it("is offered no more once it is archived, but stays where it is", async () => {
+    const repo = await make.repo(owner);
+    const label = await makeLabel({ repo });
+    const [having, other] = [await makeIssue(repo), await makeIssue(repo)];
+    await attachLabel(having, label);
+    const isOffered = async (at: number | string) =>
+      String((await browser.get(`/${repo.owner}/${repo.name}/issues/${at}`)).body).includes(
+        `name="label-${label.id}"`,
+      );
+    const offers = async () => [
+      await isOffered(having.number),
+      await isOffered(other.number),
+      await isOffered("new"),
+    ];
+    expect(await offers()).toEqual([true, true, true]);
+    const fields = { name: label.name, color: "#000000", is_archived: "on" };
+    await browser.submit(pathOf(repo, `/${label.id}/edit`), fields);
+    expect(await offers()).toEqual([true, false, false]);
+  });
+
   it("is deleted", async () => {
     const repo = await make.repo(owner);
     const label = await makeLabel({ repo });

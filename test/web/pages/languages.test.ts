@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it, vi } from "vitest";
 
 import { repositoryInsights } from "../../../src/db/schema/index.ts";
+import { grammarsOf } from "../../../src/web/pages/repository/languages.ts";
 import { call, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
@@ -20,6 +21,21 @@ const pathOf = ({ owner, name }: TestRepo): string => `/${owner}/${name}`;
 
 /** The number of times that a text has another one. */
 const count = (text: string, part: string): number => text.split(part).length - 1;
+
+describe("the grammars of a file", () => {
+  // Without a grammar, the highlighter is not loaded.
+  it.each(["notes.txt", "notes.text", "LICENSE", "notes"])(
+    "are none for plain text: %s",
+    async (name) => {
+      expect(await grammarsOf(name)).toEqual([]);
+    },
+  );
+
+  it("are those of the language that the name tells, and the extension", async () => {
+    expect(await grammarsOf("CMakeLists.txt")).toContain("cmake");
+    expect(await grammarsOf("run.sh")).toEqual(["bash", "bash", "sh"]);
+  });
+});
 
 describe("the languages of a repository", () => {
   const of = (bytes: number) => "x".repeat(bytes);

@@ -8,6 +8,7 @@ import { codec } from "../../../storage/codec.ts";
 import { findRevision } from "../git/find-revision.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
 import { type RepositorySnapshot, openWholeSnapshot } from "../git/open-snapshot.ts";
+import { revisionTime } from "../git/revision-time.ts";
 import { type ArchiveFormat, MEDIA_TYPES } from "./archive-format.ts";
 import { openBundle } from "./open-bundle.ts";
 import { openTree } from "./open-tree.ts";
@@ -39,6 +40,9 @@ export async function findArchive(
   const shown = {
     name: `${name}-${ref.replaceAll("/", "-")}.${format}`,
     mediaType: MEDIA_TYPES[format],
+    modifiedAt: revisionTime(snapshot, revision),
+    // A branch may move to an earlier commit.
+    isDateExact: ref !== commitOid,
   };
   if (format === "bundle") {
     return {

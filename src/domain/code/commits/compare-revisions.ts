@@ -105,7 +105,7 @@ export interface Comparison {
   readonly nodes: readonly Node[];
   /**
    * The number of listed commits: of those reachable from the head only, as `git log base..head`
-   * lists them. None for unrelated histories, as in Gitea.
+   * lists them. As in Gitea, none for unrelated histories, unless they are compared directly.
    */
   readonly commitCount: number;
   readonly aheadCount: number;
@@ -114,18 +114,25 @@ export interface Comparison {
   readonly mergeBase: Node | undefined;
 }
 
-/** Cost: walks the commits back to the common history. Reads no object. */
+/**
+ * Compares two histories.
+ *
+ * Cost: walks the commits back to the common history. Reads no object.
+ *
+ * @param isDirect Whether the base itself is compared, not the merge base: with two dots.
+ */
 export async function compareHistories(
   { graph, objects }: Pick<OpenRepository, "graph" | "objects">,
   { base, head }: Revisions,
   { size, offset }: Slice,
+  isDirect: boolean,
 ): Promise<Comparison> {
   const { left, right, bases } = await finishInTurns(
     divergenceInTurns(graph, base.node, head.node),
     withoutLimit(objects.budget),
   );
   const mergeBase = latestOf(graph, bases);
-  const commitCount = mergeBase === undefined ? 0 : right.length;
+  const commitCount = mergeBase === undefined && !isDirect ? 0 : right.length;
   const isAhead = new Uint8Array(graph.count);
   for (const node of right) isAhead[node] = 1;
   const nodes: Node[] = [];

@@ -43,8 +43,19 @@ export function detectContentType(name: string, content: Uint8Array): string {
   const type = find(FORMATS);
   if (type !== undefined) return type;
   if (head.includes("\0")) return find(MEDIA) ?? "application/octet-stream";
-  const isSvg = mayRun(name) && /<svg[\s>]/.test(head);
-  return isSvg ? "image/svg+xml" : "text/plain; charset=utf-8";
+  if (mayRun(name) && /<svg[\s>]/.test(head)) return "image/svg+xml";
+  return isUtf8(content.subarray(0, HEAD_BYTES)) ? "text/plain; charset=utf-8" : "text/plain";
+}
+
+/** Of a text in another encoding none is stated: a browser knows better than we do. */
+function isUtf8(head: Uint8Array): boolean {
+  try {
+    // As a stream, since the end may cut a character.
+    new TextDecoder("utf-8", { fatal: true }).decode(head, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /**

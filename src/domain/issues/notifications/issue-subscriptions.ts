@@ -90,7 +90,7 @@ export async function findSubscription(
   number: number,
   { id: userId }: User,
 ): Promise<IssueSubscription> {
-  const [found] = await subscriptionOf(ctx.db, { repoId: repo.row.id, number, userId });
+  const [found] = await subscriptionTo(ctx.db, { repoId: repo.row.id, number, userId });
   return toSubscription(repo, found);
 }
 
@@ -161,7 +161,7 @@ const selectSubscription = (db: Database, { repoId, number }: Params<IssueNumber
     .where(isNumbered(repoId, number));
 
 /** Selects an issue and whether a user is subscribed to it, for `toSubscription`. */
-export const subscriptionOf = prepare(
+export const subscriptionTo = prepare(
   (db, { userId, ...issue }: Params<IssueNumber & { userId: number }>) =>
     selectSubscription(db, issue, userId),
 );

@@ -28,8 +28,8 @@ export type OrganizationEdit = Partial<
  * Edits an organization. Its repositories are as visible as it allows, at once, and so are their
  * forks. Unchanged values record no event.
  *
- * @throws Failure `invalid` for an invalid address or website; `forbidden` where a token for public resources
- * would hide the organization from itself.
+ * @throws Failure `invalid` for an invalid address or website; `forbidden` where a token for public
+ * resources would hide the organization from itself.
  */
 export async function editOrganization(
   ctx: Ctx,

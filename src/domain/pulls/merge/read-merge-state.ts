@@ -20,7 +20,7 @@ import { findPull } from "../pull/find-pull.ts";
 import { isStyleAllowed } from "./require-mergeable.ts";
 
 /** Whether and how a pull request can be merged, as its page says. */
-export interface MergeState {
+export interface PullMergeState {
   readonly pull: PullContext;
   /** Whether it waits for an open issue or pull request. */
   readonly isBlocked: boolean;
@@ -49,7 +49,7 @@ export async function readMergeState(
   ctx: Ctx,
   repo: RepositoryContext,
   number: number,
-): Promise<MergeState> {
+): Promise<PullMergeState> {
   const [found, facts, waiting] = await Promise.all([
     findPull(ctx, repo, number),
     loadMergeFactsOf(ctx, repo, number),

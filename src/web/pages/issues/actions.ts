@@ -37,7 +37,7 @@ import { PULL_ACTIONS } from "../pulls/actions.ts";
 import { readId } from "../read-id.ts";
 import { readDay } from "./day.ts";
 import { readLabelIds } from "./label-choices.tsx";
-import { readBody } from "./read-body.ts";
+import { readMarkdown } from "./read-markdown.ts";
 
 /** A form of a conversation that was sent. */
 export interface Sent {
@@ -113,7 +113,7 @@ const STATES: Readonly<Record<string, boolean>> = { close: true, reopen: false }
 
 const comment: Action = async ({ ctx, repo, number, form }) => {
   const state = STATES[form.text("state")];
-  const body = readBody(form, "body", state === undefined);
+  const body = readMarkdown(form, "body", state === undefined);
   const sentAt = Number(form.text("opened_at"));
   let entryId: number | undefined;
   if (body.trim() !== "") {
@@ -171,7 +171,7 @@ const ACTIONS = {
   "edit-comment": async ({ ctx, repo, number, form }) => {
     const id = readId(form.text("comment"));
     const found = await findCommentAndIssue(ctx, repo, id, number);
-    const body = readBody(form, "body", true);
+    const body = readMarkdown(form, "body", true);
     await editComment(ctx, found, body, Number(form.text("content_version")));
     return { entryId: id };
   },
@@ -185,7 +185,7 @@ const ACTIONS = {
     return { title };
   }),
   "edit-body": edit((form) => ({
-    body: readBody(form, "body", false),
+    body: readMarkdown(form, "body", false),
     contentVersion: Number(form.text("content_version")),
   })),
   assignees: edit((form) => ({

@@ -1,5 +1,5 @@
 import type { Attachment, User } from "../../../db/schema/index.ts";
-import type { ReactionCount } from "../../../domain/issues/timeline/read-conversation.ts";
+import type { ReactionCount } from "../../../domain/issues/timeline/open-conversation.ts";
 import { accountPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";

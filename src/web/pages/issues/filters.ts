@@ -11,7 +11,7 @@ import { parseQuery } from "../../../domain/issues/lists/parse-query.ts";
 import { readSearchText } from "../read-search-text.ts";
 
 /** The orders of lists, with their names. */
-export const SORTS: Readonly<Record<IssueSort, string>> = {
+export const SORT_NAMES: Readonly<Record<IssueSort, string>> = {
   newest: "Newest",
   oldest: "Oldest",
   recentupdate: "Recently changed",

@@ -1,7 +1,7 @@
 import type { User } from "../../../db/schema/index.ts";
 import type { IssueChoices } from "../../../domain/issues/lists/list-choices.ts";
 import { Count } from "../count.tsx";
-import { type ListQuery, type ListState, SORTS, STATES, withParameters } from "./filters.ts";
+import { type ListQuery, type ListState, SORT_NAMES, STATES, withParameters } from "./filters.ts";
 
 interface StateTabsProps {
   url: string;
@@ -83,7 +83,7 @@ export function IssueFilters({ query, choices, me, kind }: IssueFiltersProps) {
         </>
       ) : undefined}
       <select name="sort" aria-label="Order">
-        {Object.entries(SORTS).map(([name, title]) => (
+        {Object.entries(SORT_NAMES).map(([name, title]) => (
           <option value={name} selected={name === sort}>
             {title}
           </option>

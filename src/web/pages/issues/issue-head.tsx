@@ -37,6 +37,7 @@ export function IssueHead({ c, page, issue, sending, refused }: IssueHeadProps) 
   if (mayEdit && (isRefused || c.req.query("edit") === "title")) {
     return (
       <ActionForm {...sending} action="title" class="row">
+        <h2 class="hidden">{row.title}</h2>
         <Field
           label="Title"
           name="title"

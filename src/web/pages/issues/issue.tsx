@@ -11,12 +11,15 @@ import { mayEditIssue } from "../../../domain/issues/issue/require-issue-access.
 import {
   type Conversation,
   type ConversationEntry,
-  readConversation,
-} from "../../../domain/issues/timeline/read-conversation.ts";
+  openConversation,
+} from "../../../domain/issues/timeline/open-conversation.ts";
 import type { ReviewState } from "../../../db/schema/index.ts";
 import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
 import { Failure, notFound } from "../../../lib/failure.ts";
-import { type MergeState, readMergeState } from "../../../domain/pulls/merge/read-merge-state.ts";
+import {
+  type PullMergeState,
+  readMergeState,
+} from "../../../domain/pulls/merge/read-merge-state.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath, repositoryPath } from "../addresses.ts";
@@ -104,7 +107,7 @@ const numberOf = (c: Context): number => Number(c.req.param("number"));
 interface View extends Pick<SidebarProps, "conversation" | "dependencies" | "assignees"> {
   list: ListPage;
   /** Undefined for an issue. */
-  mergeState: MergeState | undefined;
+  mergeState: PullMergeState | undefined;
 }
 
 /**
@@ -125,7 +128,7 @@ async function readView(c: Context, page: EnteredRepository, kind: Kind): Promis
     isAllowed(repo, { unit, mode: "write" }),
   );
   const [conversation, blockers, waiting, assignees, mergeState] = await Promise.all([
-    readConversation(ctx, repo, number, asked, entryId),
+    openConversation(ctx, repo, number, asked, entryId),
     hasDependencies ? listDependencies(ctx, repo, number, SOME) : undefined,
     hasDependencies ? listWaiting(ctx, repo, number, SOME) : undefined,
     mayAssign ? listAssignees(ctx, repo, SOME) : undefined,

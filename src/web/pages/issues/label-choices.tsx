@@ -9,9 +9,13 @@ interface LabelChoicesProps {
   isChosen: (label: Label) => boolean;
 }
 
-/** Labels to choose from; of those that exclude one another, one. `readLabelIds` reads them. */
+/**
+ * Labels to choose from; of those that exclude one another, one. `readLabelIds` reads them. An
+ * archived label is there as long as it is chosen.
+ */
 export function LabelChoices({ labels, isChosen }: LabelChoicesProps) {
-  const byScope = Map.groupBy(labels, (label) => exclusiveScopeOf(label) ?? "");
+  const offered = labels.filter((label) => label.archivedAt === null || isChosen(label));
+  const byScope = Map.groupBy(offered, (label) => exclusiveScopeOf(label) ?? "");
   return [...byScope].map(([scope, group]) =>
     scope === "" ? (
       <fieldset>

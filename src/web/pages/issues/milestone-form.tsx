@@ -5,7 +5,7 @@ import { GeneralFault } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
-import { readBody } from "./read-body.ts";
+import { readMarkdown } from "./read-markdown.ts";
 import { formatDay, readDay } from "./day.ts";
 import { TextField } from "./text-field.tsx";
 
@@ -24,7 +24,7 @@ export function toMilestoneFields(
   if (title === "") throw invalidField("title", "must not be empty");
   return {
     title,
-    description: readBody(form, "content", false, CHARS_MAX.content),
+    description: readMarkdown(form, "content", false, CHARS_MAX.content),
     deadlineAt: readDay("deadline", form.text("deadline")),
   };
 }

@@ -368,7 +368,7 @@ function Changes({ page, milestone }: { page: EnteredRepository; milestone: Mile
   const { id, title, isClosed } = milestone;
   const path = pathOf(page);
   return (
-    <>
+    <div class="toggles">
       <a class="button small" href={`${path}/${id}/edit`}>
         Edit<span class="hidden">{` ${title}`}</span>
       </a>
@@ -394,7 +394,7 @@ function Changes({ page, milestone }: { page: EnteredRepository; milestone: Mile
           </Form>
         </div>
       </details>
-    </>
+    </div>
   );
 }
 

@@ -31,7 +31,7 @@ import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { enterRepositoryPage, type EnteredRepository, READ_ISSUES } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { chosenOf } from "./actions.ts";
-import { readBody } from "./read-body.ts";
+import { readMarkdown } from "./read-markdown.ts";
 import { LabelChoices, readLabelIds } from "./label-choices.tsx";
 import { readAnswers, TemplateFields } from "./template-fields.tsx";
 import { TextField } from "./text-field.tsx";
@@ -115,7 +115,7 @@ async function readIssue(form: SentForm, template: IssueTemplate | undefined): P
     title,
     body: template?.fields
       ? await toFormText(template.fields, readAnswers(template.fields, form))
-      : readBody(form, "body", false),
+      : readMarkdown(form, "body", false),
     ref: template?.ref ?? "",
     templateLabels: template?.labels ?? [],
     unlessSince: Number.isSafeInteger(openedAt) ? openedAt : undefined,

@@ -4,7 +4,7 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Label, User } from "../../../db/schema/index.ts";
 import { isIssueWritable } from "../../../domain/issues/issue/find-issue.ts";
 import { isTrackerOn, maySpendTime } from "../../../domain/issues/times/time-access.ts";
-import type { Conversation } from "../../../domain/issues/timeline/read-conversation.ts";
+import type { Conversation } from "../../../domain/issues/timeline/open-conversation.ts";
 import { formatDuration, formatEstimate } from "../../../lib/duration.ts";
 import { formatTime } from "../../../lib/time.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";

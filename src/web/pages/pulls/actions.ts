@@ -10,7 +10,7 @@ import { findPull } from "../../../domain/pulls/pull/find-pull.ts";
 import { invalidField } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { Action, Sent } from "../issues/actions.ts";
-import { readBody } from "../issues/read-body.ts";
+import { readMarkdown } from "../issues/read-markdown.ts";
 
 const TITLE_CHARS_MAX = 255;
 
@@ -26,7 +26,7 @@ const merge = onPull(async (pull, { ctx, user, form }) => {
   const options = {
     style,
     title: form.line("title", TITLE_CHARS_MAX),
-    message: readBody(form, "message", false),
+    message: readMarkdown(form, "message", false),
     isBranchDeleted: form.isSet("delete_branch"),
   };
   if (form.text("when") === "ready") return scheduleMerge(ctx, pull, user, options);
@@ -48,7 +48,7 @@ const review = onPull(async (pull, { ctx, form }) => {
   const { entryId } = await createReview(ctx, pull, {
     event: state.toUpperCase(),
     state,
-    body: readBody(form, "body", false),
+    body: readMarkdown(form, "body", false),
     commitOid: form.text("head") || undefined,
     comments: [],
   });

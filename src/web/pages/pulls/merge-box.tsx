@@ -2,7 +2,7 @@ import type { Child, PropsWithChildren } from "hono/jsx";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Mergeability, MergeStyle } from "../../../db/schema/index.ts";
-import type { MergeState } from "../../../domain/pulls/merge/read-merge-state.ts";
+import type { PullMergeState } from "../../../domain/pulls/merge/read-merge-state.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { accountPath, commitPath } from "../addresses.ts";
@@ -22,7 +22,7 @@ export const STYLE_NAMES: Readonly<Record<MergeStyle, string>> = {
 
 interface MergeBoxProps {
   page: EnteredRepository;
-  state: MergeState;
+  state: PullMergeState;
   sending: Sending;
 }
 

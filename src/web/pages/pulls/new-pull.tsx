@@ -17,7 +17,7 @@ import {
   requireOwnForm,
   TEXT_FORM_BYTES_MAX,
 } from "../form.ts";
-import { readBody } from "../issues/read-body.ts";
+import { readMarkdown } from "../issues/read-markdown.ts";
 import { TextField } from "../issues/text-field.tsx";
 import { keepText } from "../keep-text.tsx";
 import { Field, Form } from "../layout.tsx";
@@ -77,7 +77,7 @@ function readPull(form: SentForm) {
   const title = form.line("title", TITLE_CHARS_MAX);
   if (title === "") throw invalidField("title", "must not be empty");
   const isDraft = form.isSet("draft") && !isDraftTitle(title);
-  return { title: isDraft ? `WIP: ${title}` : title, body: readBody(form, "body", false) };
+  return { title: isDraft ? `WIP: ${title}` : title, body: readMarkdown(form, "body", false) };
 }
 
 /** Whether a reader may be shown the form at all: what else forbids it, the form says. */

@@ -117,7 +117,7 @@ async function readComparison(
     if (!hasRefs(baseSnapshot.state)) throw notFound();
     const revisions = await findRevisions(baseSnapshot, headSnapshot, repo, text);
     const { repository } = headSnapshot;
-    const compared = await compareHistories(repository, revisions, list);
+    const compared = await compareHistories(repository, revisions, list, text.isDirect);
     const commits = await readCommits(
       ctx,
       headSnapshot,

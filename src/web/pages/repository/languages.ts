@@ -15,6 +15,8 @@ const GRAMMARS: Readonly<Record<string, string>> = {
   "Git Config": "ini",
   "Protocol Buffer": "protobuf",
   "Java Properties": "properties",
+  // By its name alone, each file `.txt` is one.
+  "Vim Help File": "text",
 };
 
 /** Names of the grammar without rules. */

@@ -4,6 +4,7 @@ import type { MarkupOptions } from "../../../render/markup-options.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { encodePath, htmlUrlOf } from "../../../shapes/urls.ts";
 import type { NamedRevision } from "../addresses.ts";
+import { labelTasks } from "../markup.ts";
 
 /**
  * Renders a document of a repository, whose links lead to the files of its revision.
@@ -32,5 +33,5 @@ export async function renderDocument(
     links: { linkBase: `${html}/src/${ref}`, rawBase: `${html}/media/${ref}`, folder },
     filePath: path,
   };
-  return renderMarkup(text, options, ctx.git.openBudget(RENDER_STEPS_MAX));
+  return labelTasks(await renderMarkup(text, options, ctx.git.openBudget(RENDER_STEPS_MAX)));
 }

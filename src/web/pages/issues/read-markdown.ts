@@ -3,7 +3,7 @@ import type { Form } from "../form.ts";
 import { TEXT_CHARS_MAX } from "./text-field.tsx";
 
 /** @throws Failure `invalid` for a longer text than the API takes. */
-export function readBody(
+export function readMarkdown(
   form: Form,
   name: string,
   isRequired: boolean,

@@ -26,7 +26,7 @@ import type { Listed, Slice } from "../../slice.ts";
 import { isComment } from "../comments/select-comments.ts";
 import { isIssueWritable } from "../issue/find-issue.ts";
 import { type IssueChoices, issueChoices } from "../lists/list-choices.ts";
-import { subscriptionOf, toSubscription } from "../notifications/issue-subscriptions.ts";
+import { subscriptionTo, toSubscription } from "../notifications/issue-subscriptions.ts";
 import {
   timelineIds,
   type TimelineList,
@@ -85,7 +85,7 @@ const PARTICIPANTS_MAX = 30;
  * @param entryId An entry whose page is read, instead of that at the offset.
  * @throws Failure `not_found` also where the caller may not see it.
  */
-export async function readConversation(
+export async function openConversation(
   ctx: Ctx,
   repo: RepositoryContext,
   number: number,
@@ -102,7 +102,7 @@ export async function readConversation(
   const { subscription, labelChoices, milestoneChoices, ...found } = await batch(db, {
     ...timelinePage(db, list),
     ...besides(db, { list, userId }),
-    subscription: subscriptionOf(db, { repoId, number, userId }),
+    subscription: subscriptionTo(db, { repoId, number, userId }),
     ...(mayChoose ? namedChoices(issueChoices(db, { repoId, ownerId })) : {}),
   });
   const { issue, entries, offset } = toTimeline(ctx, repo, found);
