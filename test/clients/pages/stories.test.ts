@@ -59,6 +59,8 @@ async function visit({ walk, root }: Story): Promise<void> {
   await walk.follow("Find a file", "Find a file");
   await walk.type("searchbox", "Part of a path", "loom");
   await walk.press("Find", "");
+  await walk.follow("Issues 1", "Issues");
+  await walk.follow("Threads tear", "#1 - Threads tear");
   await walk.follow("Releases", "Releases");
   await walk.follow("The first cloth", "The first cloth");
   await walk.follow("woven", "woven");
@@ -106,6 +108,13 @@ async function own({ walk, name, root }: Story): Promise<void> {
   await walk.type("textbox", "Name", "mine");
   await walk.press("Create repository", `${name}/mine: Kept in mind`);
   await walk.follow("1 commit", "Commits of main");
+  await walk.follow("Issues", "Issues");
+  await walk.follow("New issue", "New issue");
+  await walk.type("textbox", "Title", "Colors fade");
+  await walk.press("Open issue", "#1 - Colors fade");
+  await walk.type("textbox", "Comment", "In the sun.");
+  await walk.press("Comment", "#1 - Colors fade");
+  await walk.press("Close", "#1 - Colors fade");
   await walk.toggle("Create");
   await walk.follow("New organization", "New Organization");
   await walk.type("textbox", "Name", `guild-${name}`);
@@ -190,6 +199,7 @@ async function layScene(call: Call): Promise<void> {
     name: "The first cloth",
     body: README,
   });
+  await call("POST", "/repos/woven/cloth/issues", { title: "Threads tear", body: README });
   await call("POST", "/orgs/woven/repos", { name: "hidden", private: true, auto_init: true });
   const team = (await call("POST", "/orgs/woven/teams", {
     name: "weavers",

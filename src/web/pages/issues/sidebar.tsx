@@ -69,7 +69,7 @@ function Side({ title, form, children }: PropsWithChildren<SideProps>) {
   return (
     <section class="side-part">
       <div class="row">
-        <h3 class="grow">{title}</h3>
+        <h2 class="grow">{title}</h2>
         {form === undefined ? undefined : (
           <details class="menu end">
             <summary>
