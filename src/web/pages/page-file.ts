@@ -1,4 +1,4 @@
-import names from "../../dist/pages/names.json";
+import names from "../../../dist/pages/names.json";
 
 /** The style sheet, a picture or a script of pages, by the name of its source. */
 export type PageFile = keyof typeof names;
