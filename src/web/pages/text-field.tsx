@@ -10,19 +10,17 @@ interface TextFieldProps {
   isRequired?: boolean;
   isFirst?: boolean;
   charsMax?: number;
-  /** The path that renders the text for its preview. */
-  previewPath: string;
 }
 
 /** Maximum characters of a text, as in the API. */
 export const TEXT_CHARS_MAX = 262_144;
 
-/** A field for a text in Markdown, which a script gives a preview, tools and files. */
+/** A field for a text in Markdown. */
 export function TextField(props: TextFieldProps) {
   const { label, name, id = name, value, fault, isRequired = false, isFirst = false } = props;
   const faultId = fault === undefined ? undefined : `${id}-fault`;
   return (
-    <div class="field wide" data-preview={props.previewPath}>
+    <div class="field wide">
       <label for={id}>{label}</label>
       <textarea
         id={id}

@@ -34,7 +34,6 @@ interface CommentBoxProps {
   written: Written;
   now: number;
   sending: Sending;
-  previewPath: string;
   isEditing: boolean;
   mayEdit: boolean;
   mayReact: boolean;
@@ -119,7 +118,7 @@ function OwnMenu({ written: { id, commentId }, sending }: CommentBoxProps) {
 }
 
 function EditForm(props: CommentBoxProps) {
-  const { written, sending, previewPath, refused } = props;
+  const { written, sending, refused } = props;
   const { id, body, contentVersion, commentId } = written;
   return (
     <ActionForm
@@ -139,7 +138,6 @@ function EditForm(props: CommentBoxProps) {
         fault={refused?.text}
         isRequired={commentId !== undefined}
         isFirst
-        previewPath={previewPath}
       />
       <div class="row">
         <button type="submit" class="primary">

@@ -21,7 +21,7 @@ import {
 } from "../../../domain/pulls/merge/read-merge-state.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { WebEnv } from "../../env.ts";
-import { issuePath, repositoryPath } from "../addresses.ts";
+import { issuePath } from "../addresses.ts";
 import { type Form, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
 import { keepText } from "../keep-text.tsx";
 import { Notice } from "../layout.tsx";
@@ -300,7 +300,6 @@ function Comment({ written, ...props }: PartProps & { written: Written }) {
       written={written}
       now={page.ctx.now}
       sending={sending}
-      previewPath={`${repositoryPath(issue.repo)}/markup`}
       isEditing={mayEdit && (isRefused || isAsked)}
       mayEdit={mayEdit}
       mayReact={!isReview && mayTakePart(page, issue)}
@@ -342,7 +341,6 @@ function NewComment({ c, page, conversation, sending, refused }: PartProps) {
           name="body"
           value={isRefused ? refused.form.text("body") : quoteOf(c)}
           fault={isRefused ? refused.refusal.text : undefined}
-          previewPath={`${repositoryPath(repo)}/markup`}
         />
       </div>
       <div class="row">

@@ -43,17 +43,10 @@ interface MilestoneFormProps {
   /** The milestone that is edited; undefined for a new one. */
   milestone: Milestone | undefined;
   /** The path that renders the description for its preview. */
-  previewPath: string;
 }
 
 /** The form for a milestone. */
-export function MilestoneForm({
-  action,
-  formToken,
-  state,
-  milestone,
-  previewPath,
-}: MilestoneFormProps) {
+export function MilestoneForm({ action, formToken, state, milestone }: MilestoneFormProps) {
   return (
     <>
       <GeneralFault state={state} fields={["title", "content", "deadline"]} />
@@ -69,12 +62,7 @@ export function MilestoneForm({
           hint="It is due when this day ends, in UTC."
           isOptional
         />
-        <TextField
-          label="Description"
-          {...state.of("content")}
-          charsMax={CHARS_MAX.content}
-          previewPath={previewPath}
-        />
+        <TextField label="Description" {...state.of("content")} charsMax={CHARS_MAX.content} />
         <button type="submit" class="primary">
           {milestone ? "Save milestone" : "Create milestone"}
         </button>

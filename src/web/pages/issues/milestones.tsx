@@ -191,7 +191,6 @@ function showForm(
         formToken={formToken}
         state={state}
         milestone={milestone}
-        previewPath={`${repositoryPath(repo)}/markup`}
       />
       {milestone && isChanged ? <Current milestone={milestone} /> : undefined}
     </section>,

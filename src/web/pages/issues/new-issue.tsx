@@ -222,11 +222,7 @@ async function renderNew(
               html={await renderFields(page, template.fields)}
             />
           ) : (
-            <TextField
-              label="Text"
-              {...state.of("body")}
-              previewPath={`${repositoryPath(repo)}/markup`}
-            />
+            <TextField label="Text" {...state.of("body")} />
           )}
           <button type="submit" class="primary">
             Open issue

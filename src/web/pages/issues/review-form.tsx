@@ -1,5 +1,4 @@
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import { repositoryPath } from "../addresses.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { mayTakePart } from "./issue-head.tsx";
 import { TextField } from "../text-field.tsx";
@@ -20,13 +19,7 @@ export function ReviewForm({ page, pull, sending }: ReviewFormProps) {
     <ActionForm {...sending} action="review" class="card">
       <h2>Review</h2>
       <input type="hidden" name="head" value={pull.pull.headOid} />
-      <TextField
-        label="What do you think of the changes?"
-        name="body"
-        id="review-body"
-        value=""
-        previewPath={`${repositoryPath(pull.repo)}/markup`}
-      />
+      <TextField label="What do you think of the changes?" name="body" id="review-body" value="" />
       <div class="row">
         <button type="submit" name="state" value="comment">
           Comment

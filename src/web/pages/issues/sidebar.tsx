@@ -90,14 +90,22 @@ interface SideFormProps {
   props: SidebarProps;
   action: IssueAction;
   submit?: string;
+  /** Whether it stands by itself, and not in a menu of its own. */
+  isAlone?: boolean;
 }
 
-function SideForm({ props, action, submit = "Save", children }: PropsWithChildren<SideFormProps>) {
+function SideForm({
+  props,
+  action,
+  submit = "Save",
+  isAlone = false,
+  children,
+}: PropsWithChildren<SideFormProps>) {
   const { page, conversation } = props;
   return (
     <ActionForm path={issuePath(conversation.issue)} formToken={page.formToken} action={action}>
       {children}
-      <button type="submit" class="small primary">
+      <button type="submit" class={isAlone ? "small" : "small primary"}>
         {submit}
       </button>
     </ActionForm>
@@ -391,6 +399,7 @@ function Subscription(props: SidebarProps) {
         props={props}
         action={isSubscribed ? "unsubscribe" : "subscribe"}
         submit={isSubscribed ? "Unsubscribe" : "Subscribe"}
+        isAlone
       />
       <p class="hint">
         {isSubscribed ? "You are notified of what happens here." : "You are not notified."}
@@ -413,7 +422,7 @@ function Administration(props: SidebarProps) {
     <Side title="Administration">
       <div class="row">
         {row.isLocked ? (
-          <SideForm props={props} action="unlock" submit="Unlock" />
+          <SideForm props={props} action="unlock" submit="Unlock" isAlone />
         ) : (
           <details class="menu">
             <summary>Lock</summary>
@@ -429,6 +438,7 @@ function Administration(props: SidebarProps) {
           props={props}
           action={row.pinOrder > 0 ? "unpin" : "pin"}
           submit={row.pinOrder > 0 ? "Unpin" : "Pin"}
+          isAlone
         />
         <details class="menu">
           <summary>Delete</summary>

@@ -8,7 +8,7 @@ import { type CommitEntry, decodeCommitText } from "../../../shapes/git/commit.t
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
-import { issuePath, repositoryPath } from "../addresses.ts";
+import { issuePath } from "../addresses.ts";
 import { GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import {
@@ -105,11 +105,7 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
       <Form action={path} formToken={page.formToken}>
         <GeneralFault state={state} fields={["title", "body"]} />
         <Field label="Title" {...state.of("title")} maxlength={TITLE_CHARS_MAX} />
-        <TextField
-          label="Text"
-          {...state.of("body")}
-          previewPath={`${repositoryPath(page.repo)}/markup`}
-        />
+        <TextField label="Text" {...state.of("body")} />
         <label class="check">
           <input type="checkbox" name="draft" value="on" checked={state.isSet("draft", false)} />
           It is a draft
