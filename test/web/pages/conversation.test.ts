@@ -127,6 +127,22 @@ describe("the page of an issue", () => {
     expect(found).not.toContain("comment-99.");
     expect(await read(`${at}?entry=${ids[99]}`)).toContain("Page 1 of 2");
     expect(await read(`${at}?page=2`)).toContain("comment-100.");
+    // The links of the page itself, to its other pages and to the form of a comment.
+    const later = await read(`${at}?entry=${ids[100]}`, owner);
+    const links = [...later.matchAll(/href="([^"]*)"/g)].map(([, link = ""]) =>
+      link.replaceAll("&amp;", "&"),
+    );
+    const previous = links.find((link) => link.endsWith("page=1"));
+    expect(await read(`${at}${previous}`, owner)).toContain("comment-99.");
+    const edit = links.find((link) => link.includes(`edit=${ids[100]}`)) ?? "";
+    expect(await read(edit.split("#")[0] ?? "", owner)).toContain("comment-100.</textarea>");
+    const refused = await send(owner, at, "edit-comment", {
+      comment: String(ids[100]),
+      content_version: "7",
+      body: "mine, on the second page",
+    });
+    expect(refused.status).toBe(409);
+    expect(String(refused.body)).toContain("mine, on the second page</textarea>");
   });
 
   it("escapes what people wrote", async () => {

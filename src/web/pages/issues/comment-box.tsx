@@ -95,10 +95,21 @@ export function CommentBox(props: CommentBoxProps) {
   );
 }
 
-function OwnMenu({ written: { id, commentId }, sending }: CommentBoxProps) {
+/** The address of a text: a comment may be on a later page of the conversation. */
+function addressOf(
+  { path }: Sending,
+  commentId: number | undefined,
+  query: Record<string, string>,
+): string {
+  if (commentId === undefined) return `${path}?${new URLSearchParams(query).toString()}`;
+  const named = new URLSearchParams({ entry: String(commentId), ...query });
+  return `${path}?${named.toString()}#issuecomment-${commentId}`;
+}
+
+function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
   return (
     <>
-      <a href={`${sending.path}?edit=${commentId ?? "body"}#${id}`}>Edit</a>
+      <a href={addressOf(sending, commentId, { edit: String(commentId ?? "body") })}>Edit</a>
       {commentId === undefined ? undefined : (
         <details class="menu">
           <summary>Delete</summary>
@@ -143,7 +154,7 @@ function EditForm(props: CommentBoxProps) {
         <button type="submit" class="primary">
           Save
         </button>
-        <a class="button" href={`${sending.path}#${id}`}>
+        <a class="button" href={addressOf(sending, commentId, {})}>
           Cancel
         </a>
       </div>

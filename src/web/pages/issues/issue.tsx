@@ -86,7 +86,7 @@ async function act(c: Context<WebEnv>, kind: Kind): Promise<Response> {
         return redirectAfterWrite(c, addressAfter(new URL(c.req.url).pathname, done));
       },
       async (refusal) =>
-        showConversation(c, page, await readView(c, page, kind), { form, refusal }),
+        showConversation(c, page, await readView(c, page, kind, form), { form, refusal }),
     );
   });
 }
@@ -110,17 +110,25 @@ interface View extends Pick<SidebarProps, "conversation" | "dependencies" | "ass
 }
 
 /**
- * Reads what the page shows, of the page of the timeline that the query names by `page`, or by an
- * `entry` on it.
+ * Reads what the page shows, of the page of the timeline that the query names by `page`, or else
+ * by an `entry` on it.
  *
  * Cost: one round trip of the database, of four calls for a writer; for a pull request as
  * `readMergeState`, at the same time.
+ *
+ * @param form A form that was refused, which may be about a comment of another page.
  */
-async function readView(c: Context, page: EnteredRepository, kind: Kind): Promise<View> {
+async function readView(
+  c: Context,
+  page: EnteredRepository,
+  kind: Kind,
+  form?: Form,
+): Promise<View> {
   const { ctx, repo } = page;
   const number = numberOf(c);
   const asked = readListPage(c, ENTRIES_SIZE);
-  const entry = c.req.query("entry") ?? "";
+  const named = c.req.query("page") === undefined ? c.req.query("entry") : undefined;
+  const entry = form?.text("comment") || (named ?? "");
   const entryId = /^[1-9]\d{0,14}$/.test(entry) ? Number(entry) : undefined;
   const { enableIssueDependencies: hasDependencies } = repo.row.issueSettings;
   const mayAssign = (["issues", "pulls"] as const).some((unit) =>
