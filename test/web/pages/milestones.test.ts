@@ -58,6 +58,18 @@ async function addIssues(repo: TestRepo, milestoneId: number, open: number, clos
     await makeIssue(repo, { milestoneId, isClosed: at < closed });
 }
 
+describe("the text of a milestone", () => {
+  // A stray item would end the item of the page's list.
+  it("stands in a section of its own", async () => {
+    const repo = await make.repo(owner);
+    await makeMilestone(repo, { description: "<li>stray</li>" });
+    const { body } = await visit("GET", `/${owner.name}/${repo.name}/milestones`, {
+      headers: { Accept: "text/html" },
+    });
+    expect(String(body)).toMatch(/<section class="markup"><li[^>]*>stray<\/li>\s*<\/section>/);
+  });
+});
+
 describe("the page of milestones", () => {
   it("shows how far each is, what it is about and when it is due", async () => {
     const repo = await make.repo(owner);

@@ -1,4 +1,3 @@
-import { raw } from "hono/html";
 import type { Child } from "hono/jsx";
 
 import type { TimelineKind } from "../../../db/schema/index.ts";
@@ -9,6 +8,7 @@ import { accountPath, commitPath, issuePath, repositoryPath } from "../addresses
 import { Ago } from "../ago.tsx";
 import { Icon } from "../icon.tsx";
 import { LabelChip } from "./label.tsx";
+import { UserText } from "../user-text.tsx";
 
 /** What an entry says happened, after the name of who did it. */
 type Words = (entry: TimelineContext) => Child;
@@ -249,5 +249,5 @@ export function EventEntry({ entry, now }: { entry: TimelineContext; now: number
 /** A text of a user as HTML that was sanitized; words instead of an empty one. */
 export function Text({ html, empty }: { html: string; empty: string }) {
   if (html.trim() === "") return <p class="inside soft">{empty}</p>;
-  return <div class="markup">{raw(html)}</div>;
+  return <UserText html={html} />;
 }

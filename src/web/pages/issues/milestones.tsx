@@ -1,5 +1,4 @@
 import { type Context, Hono } from "hono";
-import { raw } from "hono/html";
 
 import type { Milestone } from "../../../db/schema/index.ts";
 import { requireNotArchived } from "../../../domain/issues/issue/require-issue-access.ts";
@@ -38,6 +37,7 @@ import { IssueFilters, StateTabs } from "./issue-filters.tsx";
 import { IssueRows } from "./issue-rows.tsx";
 import { IssuesNav, sharedTab } from "./issues-nav.tsx";
 import { MilestoneForm, toMilestoneFields, toMilestoneForm } from "./milestone-form.tsx";
+import { UserText } from "../user-text.tsx";
 
 const PAGE_SIZE = 20;
 /** The fields of a form with texts. */
@@ -358,7 +358,7 @@ function Facts({ milestone, now }: { milestone: Milestone; now: number }) {
 }
 
 function Description({ html }: { html: string }) {
-  return html.trim() === "" ? <></> : <div class="markup">{raw(html)}</div>;
+  return html.trim() === "" ? <></> : <UserText html={html} />;
 }
 
 /** The forms by which a milestone changes. */

@@ -14,6 +14,7 @@ import type { FormState } from "../create/form-state.ts";
 import type { Form } from "../form.ts";
 import { Fault } from "../layout.tsx";
 import { TEXT_CHARS_MAX } from "../text-field.tsx";
+import { UserText } from "../user-text.tsx";
 
 interface TemplateFieldsProps {
   fields: readonly FormField[];
@@ -37,7 +38,7 @@ function TemplateField({ field, state, initialOf, html }: TemplateFieldProps) {
   const name = fieldNameOf(field);
   const { fault } = state.of(name);
   if (field.type === "markdown") {
-    return <div class="markup">{raw(html.get(field.id) ?? "")}</div>;
+    return <UserText html={html.get(field.id) ?? ""} />;
   }
   const description = html.get(field.id);
   const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];

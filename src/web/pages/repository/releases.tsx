@@ -1,5 +1,4 @@
 import { Hono } from "hono";
-import { raw } from "hono/html";
 
 import { findRelease } from "../../../domain/packages/releases/find-release.ts";
 import { listReleases } from "../../../domain/packages/releases/list-releases.ts";
@@ -16,6 +15,7 @@ import { renderComment } from "../markup.ts";
 import { Pager, readListPage } from "../pager.tsx";
 import { enterRepositoryPage, type EnteredRepository } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
+import { UserText } from "../user-text.tsx";
 
 const PAGE_SIZE = 10;
 
@@ -123,7 +123,7 @@ function ReleaseBox({
           <Ago at={row.publishedAt ?? row.createdAt} now={ctx.now} />
         </span>
       </div>
-      {shown.notes.trim() === "" ? undefined : <div class="markup">{raw(shown.notes)}</div>}
+      {shown.notes.trim() === "" ? undefined : <UserText html={shown.notes} />}
       <ul class="inside assets">
         {assets.map(({ name, sizeBytes }) => (
           <li>

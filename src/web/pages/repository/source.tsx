@@ -42,6 +42,7 @@ import { countLines, highlightText, Lines, toLines } from "./lines.tsx";
 import { renderDocument } from "./render-document.ts";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
 import { CloneBox, Summary } from "./summary.tsx";
+import { UserText } from "../user-text.tsx";
 
 /** The pages of files and directories: `/alice/project`, `/alice/project/src/branch/main/docs`. */
 export const source = new Hono<WebEnv>();
@@ -266,7 +267,7 @@ function Directory({
             <a href={sourcePath(repo, "src", revision, readme.path)}>{readme.name}</a>
           </h2>
           {rendered.isDocument ? (
-            <div class="markup">{raw(rendered.html)}</div>
+            <UserText html={rendered.html} />
           ) : (
             <Lines name={readme.name} html={rendered.html} />
           )}
@@ -401,7 +402,7 @@ function Content({
   if (file.kind === "symlink")
     return <p class="inside">{`This link leads to ${file.text ?? ""}`}</p>;
   if (file.text === "") return <p class="inside">This file is empty.</p>;
-  if (rendered?.isDocument) return <div class="markup">{raw(rendered.html)}</div>;
+  if (rendered?.isDocument) return <UserText html={rendered.html} />;
   if (rendered) return <Lines name={name} html={rendered.html} />;
   if (type.startsWith("image/")) {
     return (
