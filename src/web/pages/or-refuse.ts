@@ -16,7 +16,7 @@ export interface Refusal {
 const OF_FIELD = /^\[([\w.-]+)\]: (.+)$/;
 
 /** The beginning of the names of fields that a template makes. */
-const TEMPLATE_FIELD = "form-field-";
+export const TEMPLATE_FIELD = "form-field-";
 
 /** The API's message about a field, `[user_name]: must …`, as a sentence. */
 function toSentence(message: string): string {

@@ -266,7 +266,7 @@ describe("a comment by the page", () => {
         [browserOf(owner), "of another session"],
       ] as const) {
         const answer = await browser.post(to, { _csrf: token, action: "comment", body });
-        expect(answer.status).toBe(403);
+        expect(answer.status).toBe(to === hiddenAt && browser !== browserOf(owner) ? 404 : 403);
         expect(String(answer.body)).toContain(`${body}</textarea>`);
       }
     }
@@ -331,6 +331,14 @@ describe("an edit by the page", () => {
     // A comment of another issue.
     const elsewhere = `${path}/issues/${other.number}`;
     expect((await send(owner, elsewhere, "delete-comment", id)).status).toBe(404);
+    // Nothing that was typed for a comment that is gone is lost.
+    const gone = await send(owner, at, "edit-comment", {
+      comment: "999999",
+      content_version: "0",
+      body: "typed for nothing",
+    });
+    expect(gone.status).toBe(404);
+    expect(String(gone.body)).toContain("typed for nothing</textarea>");
     expect(await read(`${at}?edit=title`, reader)).not.toContain('name="title"');
     expect(await issueAt(issue.number)).toMatchObject({ title: "kept", body: "kept" });
     expect(await commentsAt(issue.number)).toMatchObject([{ body: "kept" }]);

@@ -57,7 +57,9 @@ describe("the languages of a repository", () => {
     const page = await read(path);
     expect(page).toMatch(/<rect x="0.00" width="75.00" height="1" fill="#00ADD8"/);
     expect(page).toMatch(/<rect x="75.00" width="25.00" height="1" fill="#3572A5"/);
-    expect(page).toMatch(/Go <span class="soft">75.0%<\/span>[^]*Python <span class="soft">25.0%/);
+    expect(page).toMatch(
+      />Go<\/a> <span class="soft">75.0%<\/span>[^]*>Python<\/a> <span class="soft">25.0%/,
+    );
     expect(await read(`${path}/src/branch/main`)).not.toContain('class="languages"');
   });
 
@@ -68,9 +70,9 @@ describe("the languages of a repository", () => {
     const next = makeFiles({ "a.rs": "x" });
     const update = { ref: "refs/heads/main", old: oid, new: next.oid };
     await pushCommands(owner, repo, [update], { pack: next.pack });
-    expect(await read(path)).toContain("Go <span");
+    expect(await read(path)).toContain(">Go</a> <span");
     await vi.waitFor(async () => expect(await stored()).toMatchObject([{ commitOid: next.oid }]));
-    expect(await read(path)).toContain("Rust <span");
+    expect(await read(path)).toContain(">Rust</a> <span");
   });
 
   it("are the largest by name, and the others together", async () => {
@@ -81,7 +83,7 @@ describe("the languages of a repository", () => {
     await vi.waitFor(async () => expect(await stored()).toHaveLength(1));
     const page = await read(path);
     expect(count(page, "<rect ")).toBe(9);
-    expect(page).toMatch(/Ruby <span[^]*Other <span/);
+    expect(page).toMatch(/>Ruby<\/a> <span[^]*Other <span/);
     expect(page).not.toContain("PHP");
   });
 });

@@ -290,6 +290,11 @@ describe("templates", () => {
       expect(String(answer.body)).toContain("kept logs</textarea>");
       expect(String(answer.body)).toContain('value="Bug: kept"');
     }
+    const former = await new Browser().post(`${path}/issues/new`, {
+      template: ".gitea/ISSUE_TEMPLATE/bug.yml",
+      "form-field-logs": "kept logs",
+    });
+    expect(String(former.body)).toContain("kept logs</textarea>");
     expect(await issuesOf(repo)).toHaveLength(before);
   });
 });

@@ -149,11 +149,13 @@ describe("the pages of a pull request", () => {
     expect(page).toContain("approved these changes");
     expect(page).toMatch(/requested changes[^]*No <strong>way<\/strong>/);
     for (const [fields, status] of [
-      [{ ...head, state: "approved" }, 422],
-      [{ ...head, state: "comment" }, 422],
-      [{ ...head, state: "dismissed" }, 422],
+      [{ ...head, state: "approved", body: "typed with care" }, 422],
+      [{ ...head, state: "comment", body: undefined }, 422],
+      [{ ...head, state: "dismissed", body: "typed with care" }, 422],
     ] as const) {
-      expect((await send(at, "review", fields)).status, JSON.stringify(fields)).toBe(status);
+      const answer = await send(at, "review", { ...fields, body: fields.body ?? "" });
+      expect(answer.status, JSON.stringify(fields)).toBe(status);
+      expect(String(answer.body)).toContain(`${fields.body ?? ""}</textarea>`);
     }
     const { body } = await call("GET", `/repos${at}/reviews`, { as: owner });
     expect(body.map(({ state }: { state: string }) => state)).toEqual([
@@ -172,7 +174,9 @@ describe("the pages of a pull request", () => {
     const merge = { style: "squash", title: "In one", message: "With text", head: own.head.sha };
     expect((await send(at, "merge", merge, readerBrowser)).status).toBe(405);
     expect((await send(at, "merge", { ...merge, style: "none" })).status).toBe(422);
-    expect((await send(at, "merge", { ...merge, head: own.base.sha })).status).toBe(409);
+    const outdated = await send(at, "merge", { ...merge, head: own.base.sha });
+    expect(outdated.status).toBe(409);
+    expect(String(outdated.body)).toMatch(/value="In one"[^]*With text<\/textarea>/);
     expect((await pullAt(at)).merged).toBe(false);
     expect((await send(at, "merge", merge)).status).toBe(303);
     const merged = await pullAt(at);

@@ -52,10 +52,13 @@ export async function updateMilestone(
       ...subject,
     }),
     found: db.select().from(milestones).where(eq(milestones.id, milestoneId)),
-    left: db.select({ id: milestones.id }).from(milestones).where(allOf(isThis, isEdited)),
+    left:
+      seenAt === undefined
+        ? undefined
+        : db.select({ id: milestones.id }).from(milestones).where(allOf(isThis, isEdited)),
   });
   const [milestone] = found;
   if (!milestone) throw notFound("milestone does not exist");
-  if (left.length > 0) throw conflict("Somebody else has changed this milestone meanwhile.");
+  if (left && left.length > 0) throw conflict("Somebody else has changed this milestone meanwhile.");
   return milestone;
 }

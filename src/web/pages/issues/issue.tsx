@@ -72,7 +72,7 @@ for (const kind of KINDS) {
 /** Does what a form of the page asks for; a refusal is shown on the page, with what was typed. */
 async function act(c: Context<WebEnv>, kind: Kind): Promise<Response> {
   const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
-  return keepText(c, form, ["body", "title"], async () => {
+  return keepText(c, form, async () => {
     const page = await enterRepositoryPage(c, { mode: "read" }, ["write:issue"]);
     const { user } = requireOwn(c, page);
     await requireOwnForm(c, form);
@@ -160,7 +160,13 @@ const orNone = <T,>(found: Promise<T>): Promise<T | undefined> =>
   });
 
 /** The forms that show a refusal themselves; those of other ones stand above the conversation. */
-const WITH_FIELDS: ReadonlySet<string> = new Set(["comment", "title", "edit-body", "edit-comment"]);
+const WITH_FIELDS: ReadonlySet<string> = new Set([
+  "comment",
+  "review",
+  "title",
+  "edit-body",
+  "edit-comment",
+]);
 
 interface PartProps extends View {
   c: Context;
@@ -213,7 +219,14 @@ async function showConversation(
             )}
           </ol>
           <Pager url={c.req.url} page={list} total={entries.total} />
-          {mergeState ? <MergeBox page={page} state={mergeState} sending={sending} /> : undefined}
+          {mergeState ? (
+            <MergeBox
+              page={page}
+              state={mergeState}
+              sending={sending}
+              sent={action === "merge" ? refused?.form : undefined}
+            />
+          ) : undefined}
           <NewComment {...props} />
         </div>
         <Sidebar page={page} {...view} />
@@ -338,7 +351,8 @@ function NewComment({ c, page, conversation, sending, refused }: PartProps) {
   if (!mayTakePart(page, issue)) {
     return <p id="new-comment">This conversation is locked: only those who may write comment.</p>;
   }
-  const isRefused = refused?.form.text("action") === "comment";
+  // A review is written beside the files; here its text may be sent as a comment.
+  const isRefused = ["comment", "review"].includes(refused?.form.text("action") ?? "");
   const mayClose = mayChange(page, issue) && !(pull && pull.mergedAt !== null);
   return (
     <ActionForm {...sending} action="comment" class="card">
@@ -347,8 +361,8 @@ function NewComment({ c, page, conversation, sending, refused }: PartProps) {
         <TextField
           label="Comment"
           name="body"
-          value={isRefused ? refused.form.text("body") : quoteOf(c)}
-          fault={isRefused ? refused.refusal.text : undefined}
+          value={refused && isRefused ? refused.form.text("body") : quoteOf(c)}
+          fault={refused && isRefused ? refused.refusal.text : undefined}
         />
       </div>
       <div class="row">

@@ -161,7 +161,7 @@ async function save(
   store: (page: LabelsPage, fields: LabelFields) => Promise<void>,
 ): Promise<Response> {
   const form = await receiveForm(c);
-  return keepText(c, form, ["name", "description"], async () => {
+  return keepText(c, form, async () => {
     const page = await enter(c, "write");
     await requireOwnForm(c, form);
     return orRefuse(

@@ -3,6 +3,7 @@ import type { Child, PropsWithChildren } from "hono/jsx";
 import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Mergeability, MergeStyle } from "../../../db/schema/index.ts";
 import type { PullMergeState } from "../../../domain/pulls/merge/read-merge-state.ts";
+import type { Form } from "../form.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { accountPath, commitPath } from "../addresses.ts";
@@ -24,6 +25,8 @@ interface MergeBoxProps {
   page: EnteredRepository;
   state: PullMergeState;
   sending: Sending;
+  /** The form that merges it, as it was refused. */
+  sent?: Form | undefined;
 }
 
 /** Whether a pull request can be merged, what is missing, and the forms that merge it. */
@@ -209,7 +212,7 @@ function Update({ page, state: { pull }, sending }: MergeBoxProps) {
   );
 }
 
-function Forms({ page, state, sending }: MergeBoxProps) {
+function Forms({ page, state, sending, sent }: MergeBoxProps) {
   const { pull, styles, unmet, statuses, hasQueue, isQueued, isScheduled } = state;
   const { repo, row } = pull;
   const mayMerge =
@@ -234,11 +237,13 @@ function Forms({ page, state, sending }: MergeBoxProps) {
       <Labelled label="Style" id="merge-style">
         <select id="merge-style" name="style">
           {styles.map((style) => (
-            <option value={style}>{STYLE_NAMES[style]}</option>
+            <option value={style} selected={style === sent?.text("style")}>
+              {STYLE_NAMES[style]}
+            </option>
           ))}
         </select>
       </Labelled>
-      <details>
+      <details open={sent !== undefined}>
         <summary>Message of the commit</summary>
         <Labelled label="Title" id="merge-title">
           <input
@@ -247,10 +252,13 @@ function Forms({ page, state, sending }: MergeBoxProps) {
             type="text"
             maxlength={255}
             placeholder="The usual one"
+            value={sent?.text("title")}
           />
         </Labelled>
         <Labelled label="Text" id="merge-message">
-          <textarea id="merge-message" name="message" rows={4} />
+          <textarea id="merge-message" name="message" rows={4}>
+            {`\n${sent?.text("message") ?? ""}`}
+          </textarea>
         </Labelled>
       </details>
       <label class="check">

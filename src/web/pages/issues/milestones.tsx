@@ -40,9 +40,6 @@ import { MilestoneForm, toMilestoneFields, toMilestoneForm } from "./milestone-f
 import { UserText } from "../user-text.tsx";
 
 const PAGE_SIZE = 20;
-/** The fields of a form with texts. */
-const TEXTS = ["title", "content"];
-
 /** The orders of milestones, by the names that addresses of Gitea have. */
 const ORDERS = {
   closestduedate: "Closest due date",
@@ -91,7 +88,7 @@ milestones.get("/:owner/:repo/milestones/new", async (c) =>
 
 milestones.post("/:owner/:repo/milestones/new", async (c) => {
   const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
-  return keepText(c, form, TEXTS, async () => {
+  return keepText(c, form, async () => {
     const page = await enterToChange(c);
     await requireOwnForm(c, form);
     return orRefuse(
@@ -114,7 +111,7 @@ milestones.get("/:owner/:repo/milestones/:id/edit", async (c) => {
 
 milestones.post("/:owner/:repo/milestones/:id/edit", async (c) => {
   const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
-  return keepText(c, form, TEXTS, async () => {
+  return keepText(c, form, async () => {
     const page = await enterToChange(c);
     await requireOwnForm(c, form);
     const { ctx, repo } = page;

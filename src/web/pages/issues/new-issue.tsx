@@ -84,7 +84,7 @@ newIssues.get("/:owner/:repo/issues/new", async (c) => {
 
 newIssues.post("/:owner/:repo/issues/new", async (c) => {
   const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
-  return keepText(c, form, ["title", "body"], async () => {
+  return keepText(c, form, async () => {
     const page = await enter(c);
     await requireOwnForm(c, form);
     const { ctx, repo } = page;

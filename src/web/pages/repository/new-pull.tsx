@@ -55,7 +55,7 @@ export async function openPullByForm(
   showAgain: (state: FormState) => Promise<Response>,
 ): Promise<Response> {
   const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
-  return keepText(c, form, ["title", "body"], async () => {
+  return keepText(c, form, async () => {
     const page = await enterRepositoryPage(c, READ_PULLS, ["write:repository"]);
     requireOwn(c, page);
     await requireOwnForm(c, form);
