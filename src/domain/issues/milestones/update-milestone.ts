@@ -59,6 +59,7 @@ export async function updateMilestone(
   });
   const [milestone] = found;
   if (!milestone) throw notFound("milestone does not exist");
-  if (left && left.length > 0) throw conflict("Somebody else has changed this milestone meanwhile.");
+  if (left && left.length > 0)
+    throw conflict("Somebody else has changed this milestone meanwhile.");
   return milestone;
 }
