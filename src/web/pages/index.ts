@@ -9,6 +9,7 @@ import { explore } from "./explore/index.tsx";
 import { files } from "./files.ts";
 import { forgottenPassword } from "./forgotten-password.tsx";
 import { home } from "./home/index.tsx";
+import { ownLists } from "./issues/own-lists.tsx";
 import { notificationPages } from "./notifications.tsx";
 import { registration } from "./registration.tsx";
 import { renderPageFailure } from "./render-page-failure.tsx";
@@ -27,6 +28,7 @@ for (const part of [
   home,
   explore,
   notificationPages,
+  ownLists,
   repositoryCreation,
   organizationCreation,
   files,

@@ -71,6 +71,11 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
               {appName}
             </a>
             <nav aria-label="Service">
+              {user ? (
+                <>
+                  <a href="/issues">Issues</a> <a href="/pulls">Pull requests</a>{" "}
+                </>
+              ) : undefined}
               <a href="/explore/repos">Explore</a>
             </nav>
             <form class="search" action="/explore/repos" role="search" aria-label="Service">

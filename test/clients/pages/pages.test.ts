@@ -15,6 +15,8 @@ import { browserPath, findBarriers, findOverflow, launch, openTab } from "./brow
 const SIGNED_IN = [
   "/",
   "/notifications",
+  "/issues",
+  "/pulls?type=created_by",
   "/repo/create",
   "/org/create",
   "/root/shown/fork",

@@ -131,6 +131,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a week's activity": ({ path }) => `${path}/activity`,
   "the page of a year's activity": ({ path }) => `${path}/activity/yearly`,
   "the page of contributors": ({ path }) => `${path}/activity/contributors`,
+  "the page of somebody's issues": () => "/issues?type=assigned&q=a",
+  "the page of somebody's pull requests": () => "/pulls",
   "the page of issues": ({ path }) => `${path}/issues?q=a`,
   "the page of issues by ids": ({ path }) => `${path}/issues?labels=1&milestone=1`,
   "the page of pull requests": ({ path }) => `${path}/pulls`,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { Browser } from "../../support/browser.ts";
 import { call, visit } from "../../support/call.ts";
 import { attachLabel, makeIssue, makeLabel, makeMilestone } from "../../support/issues.ts";
 import { make, type TestRepo } from "../../support/make.ts";
@@ -141,5 +142,40 @@ describe("the list of pull requests", () => {
     expect(others).toMatch(/title="Closed"[^]*title="Merged"/);
     expect(numbersOf(await read(`${path}/pulls?q=is%3Amerged`))).toEqual([merged.number]);
     expect(numbersOf(await read(`${path}/issues?state=all`))).not.toContain(open.number);
+  });
+});
+
+describe("the lists of somebody's issues and pull requests", () => {
+  it("show what has to do with them, in repositories that they see", async () => {
+    const user = await make.userWithPassword();
+    const other = await make.user();
+    const [own, elsewhere] = [await make.repo(user), await make.repo(other)];
+    const hidden = await make.repo(other, { isPrivate: true });
+    const mine = await makeIssue(own, { title: "mine" });
+    const opened = await makeIssue(elsewhere, { title: "opened", posterId: user.id });
+    await makeIssue(hidden, { title: "hidden", posterId: user.id });
+    await makeIssue(own, { title: "closed", isClosed: true, closedAt: 1 });
+    const pull = await makePull(own, { headBranch: "a" });
+    const browser = await Browser.signedIn(user);
+    const list = async (path: string) => {
+      const { status, body } = await browser.get(path);
+      expect(status, path).toBe(200);
+      return [...String(body).matchAll(/<a class="title" href="([^"]*)"/g)].map(([, to]) => to);
+    };
+    const linkTo = (repo: TestRepo, kind: string, { number }: { number: number }) =>
+      `${pathOf(repo)}/${kind}/${number}`;
+    expect(await list("/issues")).toEqual([linkTo(own, "issues", mine)]);
+    expect(await list("/issues?type=created_by&q=opened")).toEqual([
+      linkTo(elsewhere, "issues", opened),
+    ]);
+    expect(await list("/issues?type=created_by&state=all")).toHaveLength(3);
+    expect(await list("/issues?type=assigned")).toEqual([]);
+    expect(await list("/pulls")).toEqual([linkTo(own, "pulls", pull)]);
+    expect(await list("/pulls?type=review_requested")).toEqual([]);
+    const { status, headers } = await visit("GET", "/issues?type=assigned", PEOPLE);
+    expect([status, headers.get("location")]).toEqual([
+      303,
+      "/user/login?redirect_to=%2Fissues%3Ftype%3Dassigned",
+    ]);
   });
 });

@@ -43,10 +43,12 @@ interface IssueFiltersProps {
   /** The signed-in reader. */
   me: User | undefined;
   kind: "issues" | "pulls";
+  /** What the list has to do with the reader, if its address says so. */
+  type?: string | undefined;
 }
 
 /** The form that narrows and orders a list. */
-export function IssueFilters({ query, choices, me, kind }: IssueFiltersProps) {
+export function IssueFilters({ query, choices, me, kind, type }: IssueFiltersProps) {
   const { text, state, sort, labels, milestone, author, assignee } = query;
   const more = labels.slice(1);
   return (
@@ -58,6 +60,7 @@ export function IssueFilters({ query, choices, me, kind }: IssueFiltersProps) {
         aria-label="Words and terms"
         placeholder="Words, or terms such as is:closed or -label:bug"
       />
+      {type === undefined ? undefined : <input type="hidden" name="type" value={type} />}
       {state === "open" ? undefined : <input type="hidden" name="state" value={state} />}
       {more.map((name) => (
         <input type="hidden" name="label" value={name} />

@@ -1,0 +1,112 @@
+import { type Context, Hono } from "hono";
+
+import type { User } from "../../../db/schema/index.ts";
+import type { PersonRole } from "../../../domain/issues/lists/issue-query.ts";
+import { searchIssues } from "../../../domain/issues/lists/search-issues.ts";
+import type { WebEnv } from "../../env.ts";
+import { openOwnPage } from "../open-page.ts";
+import { Pager, readListPage } from "../pager.tsx";
+import { renderPage } from "../render-page.tsx";
+import { readListQuery, withParameters } from "./filters.ts";
+import { IssueFilters, StateTabs } from "./issue-filters.tsx";
+import { IssueRows } from "./issue-rows.tsx";
+
+const PAGE_SIZE = 20;
+
+/** The lists of issues and of pull requests of all repositories, for who is signed in. */
+export const ownLists = new Hono<WebEnv>();
+
+ownLists.get("/issues", (c) => showOwn(c, "issues"));
+ownLists.get("/pulls", (c) => showOwn(c, "pulls"));
+
+/** What a list has to do with its reader, by the names that addresses of Gitea have. */
+interface Relation {
+  label: string;
+  /** Undefined for what is in the reader's own repositories. */
+  role: PersonRole | undefined;
+}
+
+const RELATIONS: Readonly<Record<string, Relation>> = {
+  your_repositories: { label: "In your repositories", role: undefined },
+  assigned: { label: "Assigned to you", role: "assignee" },
+  created_by: { label: "Opened by you", role: "poster" },
+  mentioned: { label: "Mentioning you", role: "mentioned" },
+};
+
+const KINDS = {
+  issues: { title: "Issues", relations: RELATIONS },
+  pulls: {
+    title: "Pull requests",
+    relations: {
+      ...RELATIONS,
+      review_requested: { label: "Your review requested", role: "review_requested" },
+      reviewed_by: { label: "Reviewed by you", role: "reviewed" },
+    },
+  },
+} as const satisfies Record<string, { title: string; relations: Record<string, Relation> }>;
+type Kind = keyof typeof KINDS;
+
+const USUAL = "your_repositories";
+
+/** Cost: one round trip of the database, beside that of the reader. */
+async function showOwn(c: Context<WebEnv>, kind: Kind): Promise<Response> {
+  const page = await openOwnPage(c);
+  const { ctx, user } = page;
+  const relations: Readonly<Record<string, Relation>> = KINDS[kind].relations;
+  const requested = c.req.query("type") ?? "";
+  const type = Object.hasOwn(relations, requested) ? requested : USUAL;
+  const query = readListQuery(c, kind === "pulls", user.name, "recentupdate");
+  const list = readListPage(c, PAGE_SIZE);
+  const { items, total } = await searchIssues(ctx, toSearch(user, relations[type], query), list);
+  const { title } = KINDS[kind];
+  return renderPage(
+    c,
+    page,
+    { title },
+    <>
+      <h1>{title}</h1>
+      <nav aria-label="What they have to do with you">
+        <ul class="tabs">
+          {Object.entries(relations).map(([name, { label }]) => (
+            <li>
+              <a
+                href={withParameters(c.req.url, { type: name === USUAL ? "" : name })}
+                aria-current={name === type ? "page" : undefined}
+              >
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="code-bar">
+        <StateTabs url={c.req.url} query={query} counts={{ [query.state]: total }} />
+      </div>
+      <IssueFilters
+        query={query}
+        choices={undefined}
+        me={user}
+        kind={kind}
+        type={type === USUAL ? undefined : type}
+      />
+      {total === 0 ? <p>Nothing was found.</p> : undefined}
+      <IssueRows issues={items} now={ctx.now} showsRepository />
+      <Pager url={c.req.url} page={list} total={total} />
+    </>,
+  );
+}
+
+/** A search among what a reader has to do with. */
+function toSearch(
+  { name }: User,
+  relation: Relation | undefined,
+  { filter }: ReturnType<typeof readListQuery>,
+) {
+  const role = relation?.role;
+  const people = [...(filter?.people ?? []), ...(role ? [{ role, name }] : [])];
+  return {
+    filter: filter && { ...filter, people },
+    scope: { owner: role ? undefined : name, team: undefined },
+    priorityRepoId: undefined,
+  };
+}
