@@ -36,7 +36,7 @@ export function atAccountSignedIn(...scopes: Scope[]): Guard<{ account: User; us
   });
 }
 
-/** Admits the user of the path and site administrators. */
+/** Admits the user of the path and site administrators; an organization has nothing of its own. */
 export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
   return guard(scopes, false, async (c) => {
     const { ctx, account } = await enterNamed(c, scopes, "username", false);
@@ -44,6 +44,7 @@ export function ownAccount(...scopes: Scope[]): Guard<{ account: User }> {
     if (actor.user?.id !== account.id && !actor.isSiteAdmin) {
       throw forbidden("doer should be the site admin or be same as the contextUser");
     }
+    if (account.kind !== "user") throw notFound();
     return { ctx, account };
   });
 }

@@ -6,7 +6,7 @@ import type { WebEnv } from "../env.ts";
 import { type Form, ForeignForm } from "./form.ts";
 import { SignInNeeded } from "./open-page.ts";
 import { TEMPLATE_FIELD } from "./or-refuse.ts";
-import { withRedirectTo } from "./redirect-to.ts";
+import { ownPath, withRedirectTo } from "./redirect-to.ts";
 import { renderPage } from "./render-page.tsx";
 
 /** The fields with texts that nobody likes to type twice. */
@@ -29,7 +29,7 @@ export async function keepText(
     const texts = names.map((name) => form.text(name)).filter((text) => text.trim() !== "");
     const isKept = error instanceof Failure && isUnshown(error) && texts.length > 0;
     if (!isKept) throw error;
-    const path = new URL(c.req.url).pathname;
+    const path = ownPath(c.req.url);
     return renderPage(
       c,
       { ctx: { ...c.var.base, actor: ANONYMOUS }, formToken: "", unreadCount: 0 },

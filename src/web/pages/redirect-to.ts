@@ -17,6 +17,13 @@ export function readRedirectTo(text: string | undefined): string | undefined {
   return origin === HERE && !pathname.startsWith("//") ? pathname + search : undefined;
 }
 
+/**
+ * The path of a request as a page may link to it.
+ *
+ * SECURITY: a path that begins with two slashes would lead to another host.
+ */
+export const ownPath = (url: string): string => new URL(url).pathname.replace(/^\/+/, "/");
+
 /** `path` with the address to which it leads afterwards. */
 export const withRedirectTo = (path: string, to: string | undefined): string =>
   to === undefined ? path : `${path}?redirect_to=${encodeURIComponent(to)}`;

@@ -237,6 +237,24 @@ describe("POST /users/{username}/tokens", () => {
   });
 });
 
+describe("the tokens of an organization", () => {
+  it("are none, for administrators of the site either", async () => {
+    const [admin, owner] = [await make.admin(), await make.user()];
+    const org = await make.org([owner]);
+    const path = `/users/${org.name}/tokens`;
+    const basic = { headers: { Authorization: `Basic ${btoa(`${admin.name}:${admin.token}`)}` } };
+    for (const [method, at, json] of [
+      ["POST", path, { name: "a", scopes: ["all"] }],
+      ["GET", path, undefined],
+      ["DELETE", `${path}/1`, undefined],
+    ] as const) {
+      const { status } = await call(method, at, { ...basic, ...(json && { json }) });
+      expect(status, method).toBe(404);
+      expect((await call(method, at, { as: owner, ...(json && { json }) })).status).toBe(403);
+    }
+  });
+});
+
 describe("GET /users/{username}/tokens", () => {
   it("lists the newest first, without secrets, in full unless a page is requested", async () => {
     const user = await make.user();

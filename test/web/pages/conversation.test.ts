@@ -196,6 +196,9 @@ describe("a comment by the page", () => {
     const places = [...answers, again].map(({ headers }) => headers.get("location"));
     expect(new Set(places).size).toBe(1);
     expect(await commentsAt(issue.number)).toHaveLength(1);
+    // SECURITY: a path that begins with two slashes leads nowhere else.
+    const twice = await send(reader, `/${at}`, "comment", form);
+    expect(twice.headers.get("location")).toMatch(/^\/[^/]/);
     // By another page, and by another user, it is another one.
     await send(reader, at, "comment", { body, opened_at: String(Date.now() + 1000) });
     await send(owner, at, "comment", form);
@@ -465,6 +468,15 @@ describe("the properties beside a conversation", () => {
     const at = `${path}/issues/${issue.number}`;
     await send(writer, at, "add-time", { duration: "1h30m" });
     expect(await read(at, writer)).toContain("1 hour 30 minutes spent");
+    // What the form of an estimate shows, it takes.
+    for (const seconds of [5430, 59, 31_536_000]) {
+      const json = { time_estimate: seconds };
+      await call("PATCH", `/repos${at}`, { as: owner, json });
+      const page = await read(at, writer);
+      const [, shown = ""] = /id="estimate"[^>]* value="([^"]*)"/.exec(page) ?? [];
+      expect((await send(writer, at, "estimate", { duration: shown })).status, shown).toBe(303);
+      expect((await issueAt(issue.number)).time_estimate).toBe(seconds);
+    }
     await send(writer, at, "start-stopwatch");
     expect(await read(at, writer)).toContain("Stop and book");
     await send(writer, at, "cancel-stopwatch");

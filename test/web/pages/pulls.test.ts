@@ -110,6 +110,9 @@ describe("a new pull request", () => {
     const empty = await ownerBrowser.submit(`${path}/compare/main...topic`, { title: " " });
     expect(empty.status).toBe(422);
     expect(String(empty.body)).toContain("Title must not be empty.");
+    // SECURITY: the form leads nowhere else.
+    const twice = await read(`/${path}/compare/main...topic`);
+    expect(twice).toContain(`action="${path}/compare/main...topic"`);
     const expired = await new Browser().post(`${path}/compare/main...topic`, form);
     expect(String(expired.body)).toContain("Kept text</textarea>");
     expect((await call("GET", `/repos${path}/pulls?state=all`, { as: owner })).body).toEqual([]);
@@ -171,6 +174,8 @@ describe("the pages of a pull request", () => {
     expect(page).toContain("It can be merged without conflicts.");
     expect(await read(at, readerBrowser)).not.toContain('value="merge"');
     const own = await pullAt(at);
+    expect((await send(at, "delete-branch")).status).toBe(405);
+    expect((await refsOf(repo)).map(({ name }) => name)).toContain("refs/heads/topic");
     const merge = { style: "squash", title: "In one", message: "With text", head: own.head.sha };
     expect((await send(at, "merge", merge, readerBrowser)).status).toBe(405);
     expect((await send(at, "merge", { ...merge, style: "none" })).status).toBe(422);
@@ -186,6 +191,7 @@ describe("the pages of a pull request", () => {
     const after = await read(at);
     expect(after).toContain(`merged it as <a class="oid"`);
     expect(after).toContain("Delete branch topic");
+    expect((await send(at, "delete-branch", {}, readerBrowser)).status).toBe(403);
     await send(at, "delete-branch");
     const names = (await refsOf(repo)).map(({ name }) => name);
     expect(names).not.toContain("refs/heads/topic");

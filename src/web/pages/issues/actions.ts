@@ -21,7 +21,6 @@ import { requireIssueWrite } from "../../../domain/issues/issue/require-issue-ac
 import { requireLabeling } from "../../../domain/issues/issue/require-labeling.ts";
 import { changeSubscription } from "../../../domain/issues/notifications/issue-subscriptions.ts";
 import { addReaction, removeReaction } from "../../../domain/issues/reactions/change-reactions.ts";
-import { readTimeLog } from "../../../domain/issues/references/read-time-log.ts";
 import { addTime } from "../../../domain/issues/times/add-time.ts";
 import {
   cancelStopwatch,
@@ -79,13 +78,17 @@ const subscribe =
     await changeSubscription(ctx, repo, number, { name: user.name, isSubscribed });
   };
 
+/** Hours, minutes and seconds, as `formatEstimate` writes them. */
+const DURATION = /^(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s)?$/i;
+
 /** @throws Failure `invalid` for a text that is no duration. */
 function readDuration(form: Form): number {
   const text = form.line("duration", LINE_CHARS_MAX).replaceAll(/\s/g, "");
   if (text === "") return 0;
-  const seconds = readTimeLog(`@${text}`);
-  if (seconds === 0) throw invalidField("duration", "must be a duration such as 1h 30m");
-  return seconds;
+  const [, hours = 0, minutes = 0, seconds = 0] = DURATION.exec(text) ?? [];
+  const total = 3600 * Number(hours) + 60 * Number(minutes) + Number(seconds);
+  if (total === 0) throw invalidField("duration", "must be a duration such as 1h 30m");
+  return total;
 }
 
 /** Closes or reopens the issue after a comment, if the form's button says so. */

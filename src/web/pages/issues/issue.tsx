@@ -30,7 +30,7 @@ import { requireOwn } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
-import { withRedirectTo } from "../redirect-to.ts";
+import { ownPath, withRedirectTo } from "../redirect-to.ts";
 import { enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
@@ -83,7 +83,7 @@ async function act(c: Context<WebEnv>, kind: Kind): Promise<Response> {
       c,
       async () => {
         const done = (await action({ ctx, repo, number: numberOf(c), user, form })) ?? {};
-        return redirectAfterWrite(c, addressAfter(new URL(c.req.url).pathname, done));
+        return redirectAfterWrite(c, addressAfter(ownPath(c.req.url), done));
       },
       async (refusal) =>
         showConversation(c, page, await readView(c, page, kind, form), { form, refusal }),

@@ -86,7 +86,7 @@ async function showList(
           <a class="button primary small" href={`${repositoryPath(repo)}/issues/new`}>
             New issue
           </a>
-        ) : (
+        ) : row.isEmpty ? undefined : (
           <a class="button primary small" href={`${repositoryPath(repo)}/compare`}>
             New pull request
           </a>

@@ -1,4 +1,6 @@
+import { requireAccess } from "../../../auth/access/permission.ts";
 import { MERGE_STYLES } from "../../../db/schema/index.ts";
+import { requireNotArchived } from "../../../domain/issues/issue/require-issue-access.ts";
 import { createReview } from "../../../domain/pulls/code-review/submit-review.ts";
 import { deleteMergedBranch } from "../../../domain/pulls/merge/delete-merged-branch.ts";
 import { mergePull, MergeQueueRequired } from "../../../domain/pulls/merge/merge-pull.ts";
@@ -7,7 +9,7 @@ import { enqueuePull } from "../../../domain/pulls/merge/queue/enqueue-pull.ts";
 import { cancelMerge, scheduleMerge } from "../../../domain/pulls/merge/schedule-merge.ts";
 import { updateHeadBranch } from "../../../domain/pulls/merge/update-head-branch.ts";
 import { findPull } from "../../../domain/pulls/pull/find-pull.ts";
-import { invalidField } from "../../../lib/failure.ts";
+import { invalidField, notApplicable, notFound } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { Action, Sent } from "./action.ts";
 import { readMarkdown } from "../read-markdown.ts";
@@ -64,5 +66,12 @@ export const PULL_ACTIONS = {
   update: onPull(async (pull, { ctx, user, form }) => {
     await updateHeadBranch(ctx, pull, user, form.text("style") === "rebase" ? "rebase" : "merge");
   }),
-  "delete-branch": onPull((pull, { ctx }) => deleteMergedBranch(ctx, pull)),
+  "delete-branch": onPull(async (pull, { ctx }) => {
+    const { headRepo } = pull;
+    if (pull.pull.mergedAt === null) throw notApplicable("The pull request is not merged.");
+    if (!headRepo) throw notFound();
+    requireAccess(headRepo, { unit: "code", mode: "write" });
+    requireNotArchived(headRepo);
+    await deleteMergedBranch(ctx, pull);
+  }),
 } as const satisfies Record<string, Action>;

@@ -19,6 +19,7 @@ import type { WebEnv } from "../../env.ts";
 import { comparePath, repositoryPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
+import { ownPath } from "../redirect-to.ts";
 import {
   mayPropose,
   NewPullForm,
@@ -187,7 +188,7 @@ async function renderComparison(
         <NewPullForm
           page={page}
           proposal={proposal}
-          path={new URL(c.req.url).pathname}
+          path={ownPath(c.req.url)}
           refused={found.refused}
         />
       ) : undefined}
