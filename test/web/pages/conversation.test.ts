@@ -170,6 +170,33 @@ describe("the page of an issue", () => {
   });
 });
 
+describe("the versions of a text", () => {
+  it("are listed, those of a comment below its own issue alone", async () => {
+    const issue = await makeIssue(repo, { body: "first text" });
+    const comment = await makeComment(issue, { body: "first comment" });
+    const other = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    expect(await read(`${at}/history`)).toContain("It was never changed.");
+    await send(owner, at, "edit-body", { body: "second <text>", content_version: "0" });
+    await send(owner, at, "edit-comment", {
+      comment: String(comment.id),
+      body: "second comment",
+      content_version: "0",
+    });
+    expect(await read(`${at}/history`)).toMatch(/first text[^]*second &lt;text&gt;/);
+    expect(await read(`${at}/history?comment=${comment.id}`)).toMatch(
+      /first comment[^]*second comment/,
+    );
+    for (const wrong of [
+      `${path}/issues/${other.number}/history?comment=${comment.id}`,
+      `${at}/history?comment=x`,
+      `${path}/issues/99999/history`,
+    ]) {
+      expect((await visit("GET", wrong, PEOPLE)).status, wrong).toBe(404);
+    }
+  });
+});
+
 describe("a comment by the page", () => {
   const body = "a *new* comment";
 

@@ -5,6 +5,7 @@ import {
   listCommentVersions,
   listIssueVersions,
 } from "../../../domain/issues/comments/list-versions.ts";
+import { findCommentAndIssue } from "../../../domain/issues/comments/find-comment.ts";
 import { findIssue, unitOf } from "../../../domain/issues/issue/find-issue.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
@@ -17,6 +18,10 @@ import { renderRepository } from "../repository/frame.tsx";
 
 const PAGE_SIZE = 10;
 
+const findIssueAlone = async (...args: Parameters<typeof findIssue>) => ({
+  issue: await findIssue(...args),
+});
+
 /** The pages of the former versions of a text: that of an issue, or of one of its comments. */
 export const histories = new Hono<WebEnv>();
 
@@ -27,12 +32,14 @@ for (const kind of ["issues", "pulls"] as const) {
     const number = Number(c.req.param("number"));
     const comment = c.req.query("comment");
     const list = readListPage(c, PAGE_SIZE);
-    const [issue, versions] = await Promise.all([
-      findIssue(ctx, repo, number),
+    const [{ issue }, versions] = await Promise.all(
       comment === undefined
-        ? listIssueVersions(ctx, repo, number, list)
-        : listCommentVersions(ctx, repo, readId(comment), list),
-    ]);
+        ? [findIssueAlone(ctx, repo, number), listIssueVersions(ctx, repo, number, list)]
+        : [
+            findCommentAndIssue(ctx, repo, readId(comment), number),
+            listCommentVersions(ctx, repo, readId(comment), list),
+          ],
+    );
     if (!isUnitOn(repo.row, unitOf(issue.row))) throw notFound();
     const path = issuePath(issue);
     const anchor = comment === undefined ? `issue-${issue.row.id}` : `issuecomment-${comment}`;
