@@ -12,6 +12,9 @@ interface TextFieldProps {
   charsMax?: number;
 }
 
+/** Maximum characters of a title, as pages take it. */
+export const TITLE_CHARS_MAX = 255;
+
 /** Maximum characters of a text, as in the API. */
 export const TEXT_CHARS_MAX = 262_144;
 

@@ -217,7 +217,7 @@ describe("templates", () => {
     expect(none.headers.get("location")).toBe(`/${owner.name}/${own.name}/issues/new?title=T`);
   });
 
-  it("of text begin the issue, which has their labels whoever opens it", async () => {
+  it("of text begin the issue, which has their labels for readers too", async () => {
     const at = `${path}/issues/new?${queryOf("idea.md")}`;
     const page = String((await readerBrowser.get(at)).body);
     expect(page).toContain('value="Idea: "');

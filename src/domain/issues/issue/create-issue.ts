@@ -35,7 +35,7 @@ export interface NewIssue {
   readonly body?: string | undefined;
   readonly ref?: string | undefined;
   readonly isClosed?: boolean | undefined;
-  /** Names of the labels that the template of the issue gives it, whoever opens it. */
+  /** Names of the labels that the template of the issue gives it: anybody may open it. */
   readonly templateLabels?: readonly string[] | undefined;
   /**
    * A time: the same title and text that the caller has opened an issue with since then are the

@@ -1,6 +1,5 @@
 import { asc, count, eq, inArray, isNotNull, isNull, max, or, sql } from "drizzle-orm";
 
-import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { allOf, columnsOf } from "../../../db/db.ts";
@@ -24,7 +23,8 @@ import type { TimelineContext } from "../../../shapes/issues/timeline-comment.ts
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import { isComment } from "../comments/select-comments.ts";
-import { isIssueWritable } from "../issue/find-issue.ts";
+import { isIssueWritable, isNumbered } from "../issue/find-issue.ts";
+import { isLabelWriter } from "../../repos/labels/label-owner.ts";
 import { type IssueChoices, issueChoices } from "../lists/list-choices.ts";
 import { subscriptionTo, toSubscription } from "../notifications/issue-subscriptions.ts";
 import {
@@ -96,9 +96,7 @@ export async function openConversation(
   const userId = actor.user?.id ?? 0;
   const { id: repoId, ownerId } = repo.row;
   const list = timelineList(ctx, repo, number, ALL_TIMES, slice, onPageOf);
-  const mayChoose = (["issues", "pulls"] as const).some((unit) =>
-    isAllowed(repo, { unit, mode: "write" }),
-  );
+  const mayChoose = isLabelWriter(repo);
   const { subscription, labelChoices, milestoneChoices, ...found } = await batch(db, {
     ...timelinePage(db, list),
     ...besides(db, { list, userId }),
@@ -155,7 +153,7 @@ const besides = prepareAll(
   (db, { list, userId }: Params<{ list: TimelineList; userId: number }>) => {
     const issueId = sql`(
     select ${issues.id} from ${issues}
-    where ${allOf(eq(issues.repoId, list.repoId), eq(issues.number, list.number))}
+    where ${isNumbered(list.repoId, list.number)}
   )`;
     // As a table: SQLite takes 100 levels of expressions, which the condition on entries may have.
     const page = sql`${timelineIds(list)} ${listed}`;

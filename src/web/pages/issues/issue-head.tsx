@@ -11,9 +11,7 @@ import type { Refusal } from "../or-refuse.ts";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { Poster, StateLabel } from "./issue-rows.tsx";
-
-/** Characters of a title, as in the API. */
-const TITLE_CHARS_MAX = 255;
+import { TITLE_CHARS_MAX } from "../text-field.tsx";
 
 /** A form of the page that was refused, as it was sent. */
 export interface Refused {

@@ -1,6 +1,5 @@
 import { type Context, Hono } from "hono";
 
-import { isAllowed } from "../../../auth/access/permission.ts";
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import {
   listDependencies,
@@ -13,6 +12,7 @@ import {
   openConversation,
 } from "../../../domain/issues/timeline/open-conversation.ts";
 import type { ReviewState } from "../../../db/schema/index.ts";
+import { isLabelWriter } from "../../../domain/repos/labels/label-owner.ts";
 import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
 import { Failure, notFound } from "../../../lib/failure.ts";
 import {
@@ -131,14 +131,11 @@ async function readView(
   const entry = form?.text("comment") || (named ?? "");
   const entryId = /^[1-9]\d{0,14}$/.test(entry) ? Number(entry) : undefined;
   const { enableIssueDependencies: hasDependencies } = repo.row.issueSettings;
-  const mayAssign = (["issues", "pulls"] as const).some((unit) =>
-    isAllowed(repo, { unit, mode: "write" }),
-  );
   const [conversation, blockers, waiting, assignees, mergeState] = await Promise.all([
     openConversation(ctx, repo, number, asked, entryId),
     hasDependencies ? listDependencies(ctx, repo, number, SOME) : undefined,
     hasDependencies ? listWaiting(ctx, repo, number, SOME) : undefined,
-    mayAssign ? listAssignees(ctx, repo, SOME) : undefined,
+    isLabelWriter(repo) ? listAssignees(ctx, repo, SOME) : undefined,
     kind === "pulls" ? orNone(readMergeState(ctx, repo, number)) : undefined,
   ]);
   if (!isUnitOn(repo.row, unitOf(conversation.issue.row))) throw notFound();

@@ -34,14 +34,12 @@ import { chosenOf } from "./actions.ts";
 import { readMarkdown } from "../read-markdown.ts";
 import { LabelChoices, readLabelIds } from "./label-choices.tsx";
 import { readAnswers, TemplateFields } from "./template-fields.tsx";
-import { TextField } from "../text-field.tsx";
+import { TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
 import { readId } from "../read-id.ts";
 
 /** The pages on which an issue is opened. */
 export const newIssues = new Hono<WebEnv>();
 
-/** Characters of a title, as in the API, and of a name. */
-const TITLE_CHARS_MAX = 255;
 /** Users whom a writer may choose. */
 const SOME = { size: 100, offset: 0 };
 

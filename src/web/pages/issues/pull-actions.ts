@@ -13,8 +13,7 @@ import { invalidField, notApplicable, notFound } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { Action, Sent } from "./action.ts";
 import { readMarkdown } from "../read-markdown.ts";
-
-const TITLE_CHARS_MAX = 255;
+import { TITLE_CHARS_MAX } from "../text-field.tsx";
 
 /** An action on a pull request. */
 const onPull =

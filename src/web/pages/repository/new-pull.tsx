@@ -18,16 +18,13 @@ import {
   TEXT_FORM_BYTES_MAX,
 } from "../form.ts";
 import { readMarkdown } from "../read-markdown.ts";
-import { TextField } from "../text-field.tsx";
+import { TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
 import { keepText } from "../keep-text.tsx";
 import { Field, Form } from "../layout.tsx";
 import { requireOwn } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { enterRepositoryPage, type EnteredRepository, READ_PULLS } from "./enter.ts";
-
-/** Characters of a title, as in the API. */
-const TITLE_CHARS_MAX = 255;
 
 /** Two branches that a pull request may be opened between. */
 export interface Proposal {
