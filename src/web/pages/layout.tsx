@@ -70,10 +70,11 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
             <a class="brand" href="/">
               {appName}
             </a>
-            <nav aria-label="Service">
+            <nav class="places" aria-label="Service">
               {user ? (
                 <>
-                  <a href="/issues">Issues</a> <a href="/pulls">Pull requests</a>{" "}
+                  <a href="/issues">Issues</a>
+                  <a href="/pulls">Pull requests</a>
                 </>
               ) : undefined}
               <a href="/explore/repos">Explore</a>

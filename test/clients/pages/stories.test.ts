@@ -108,7 +108,7 @@ async function own({ walk, name, root }: Story): Promise<void> {
   await walk.type("textbox", "Name", "mine");
   await walk.press("Create repository", `${name}/mine: Kept in mind`);
   await walk.follow("1 commit", "Commits of main");
-  await walk.follow("Issues", "Issues");
+  await walk.follow("Issues", "Issues", "Repository");
   await walk.follow("New issue", "New issue");
   await walk.type("textbox", "Title", "Colors fade");
   await walk.press("Open issue", "#1 - Colors fade");

@@ -35,9 +35,10 @@ export class Walk {
     return this.arrive(title, () => this.page.goto(url));
   }
 
-  /** Follows a link to a page with a title. */
-  follow(name: string, title: string): Promise<void> {
-    return this.arrive(title, () => this.activate(this.find("link", name)));
+  /** Follows a link to a page with a title: of the whole page, or of one of its navigations. */
+  follow(name: string, title: string, navigation?: string): Promise<void> {
+    const part = navigation && this.page.getByRole("navigation", { name: navigation, exact: true });
+    return this.arrive(title, () => this.activate(this.find("link", name, part || this.page)));
   }
 
   /** Presses a button that leads to a page with a title. */
@@ -69,8 +70,8 @@ export class Walk {
     await this.page.keyboard.press("Space");
   }
 
-  private find(role: Role, name: string): Locator {
-    return this.page.getByRole(role, { name, exact: true }).filter({ visible: true }).first();
+  private find(role: Role, name: string, part: Page | Locator = this.page): Locator {
+    return part.getByRole(role, { name, exact: true }).filter({ visible: true }).first();
   }
 
   private async activate(locator: Locator): Promise<void> {
