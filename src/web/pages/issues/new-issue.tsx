@@ -34,7 +34,7 @@ import { chosenOf } from "./actions.ts";
 import { readMarkdown } from "../read-markdown.ts";
 import { LabelChoices, readLabelIds } from "./label-choices.tsx";
 import { readAnswers, TemplateFields } from "./template-fields.tsx";
-import { TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
+import { TEXT_PAGE, TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
 import { readId } from "../read-id.ts";
 
 /** The pages on which an issue is opened. */
@@ -197,7 +197,7 @@ async function renderNew(
       tab: "issues",
       title: titleOf(page),
       status: state.refusal?.status ?? 200,
-      hasUserText: true,
+      ...TEXT_PAGE,
     },
     <Form action={path} formToken={formToken}>
       <h2>{template ? template.name : "New issue"}</h2>
@@ -214,13 +214,14 @@ async function renderNew(
           <Field label="Title" {...state.of("title")} maxlength={TITLE_CHARS_MAX} isFirst />
           {template?.fields ? (
             <TemplateFields
+              repo={repo}
               fields={template.fields}
               state={state}
               initialOf={(field) => c.req.query(`field:${field.id}`) || attributeOf(field, "value")}
               html={await renderFields(page, template.fields)}
             />
           ) : (
-            <TextField label="Text" {...state.of("body")} />
+            <TextField repo={repo} label="Text" {...state.of("body")} />
           )}
           <button type="submit" class="primary">
             Open issue

@@ -29,6 +29,7 @@ import {
 } from "./new-pull.tsx";
 import { CommitRow, toListParts } from "./commits.tsx";
 import { CompareForm, headNameOf, invert } from "./compare-form.tsx";
+import { TEXT_PAGE } from "../text-field.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
 import { type DiffView, isFound, readDiffView } from "./diff-view.ts";
 import { enterNetworkPage, type EnteredNetwork, enterRepositoryPage, READ_CODE } from "./enter.ts";
@@ -170,7 +171,8 @@ async function renderComparison(
     c,
     page,
     {
-      ...DIFF_PAGE,
+      ...TEXT_PAGE,
+      scripts: [...DIFF_PAGE.scripts, ...TEXT_PAGE.scripts],
       tab: "code",
       title: `${title} - ${repo.owner.name}/${repo.row.name}`,
       status: found.refused?.refusal?.status ?? 200,

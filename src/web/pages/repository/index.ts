@@ -12,6 +12,7 @@ import { fork } from "./fork.tsx";
 import { forks } from "./forks.tsx";
 import { graph } from "./graph.tsx";
 import { people } from "./people.tsx";
+import { preview } from "./preview.tsx";
 import { releases } from "./releases.tsx";
 import { search } from "./search.tsx";
 import { source } from "./source.tsx";
@@ -30,6 +31,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   branches,
   releases,
   people,
+  preview,
   forks,
   activity,
   fork,

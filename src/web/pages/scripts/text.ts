@@ -1,0 +1,12 @@
+/** The script of pages with a field for a text: its tool bar, its preview, quotes. */
+import { formatOnDemand } from "./text/format.ts";
+import { previewInPlace } from "./text/preview.ts";
+import { quoteInPlace } from "./text/quote.ts";
+
+for (const field of document.querySelectorAll<HTMLElement>(".text-field")) {
+  const area = field.querySelector("textarea");
+  if (!area) continue;
+  formatOnDemand(field, area);
+  previewInPlace(field, area);
+}
+quoteInPlace();

@@ -1,0 +1,165 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import type { Browser, BrowserContext, Locator, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+import { inProject } from "../../../scripts/project.ts";
+import { startService } from "../../scripts/support/service.ts";
+import { administratorOf, type Call, PASSWORD } from "./administrator.ts";
+import { browserPath, findBarriers, launch, openTab } from "./browser.ts";
+
+// The field for texts, in Chromium: what its script adds, and what works without it.
+
+if (browserPath === undefined) console.log("no Chromium: the field for texts is skipped");
+
+let data: string;
+let service: Awaited<ReturnType<typeof startService>>;
+let browser: Browser;
+let call: Call;
+
+beforeAll(async () => {
+  if (browserPath === undefined) return;
+  data = mkdtempSync(join(tmpdir(), "edgeforge-writing-"));
+  service = await startService(
+    { path: inProject(".") },
+    { EDGEFORGE_DATA: data, EDGEFORGE_ADMIN_USER: "root", EDGEFORGE_ADMIN_PASSWORD: PASSWORD },
+  );
+  call = administratorOf(service.url);
+  await call("POST", "/user/repos", { name: "loom", auto_init: true });
+  for (const name of ["ada", "grace"]) {
+    await call("POST", "/admin/users", {
+      username: name,
+      email: `${name}@example.org`,
+      password: PASSWORD,
+      must_change_password: false,
+    });
+    await call("PUT", `/repos/root/loom/collaborators/${name}`, { permission: "write" });
+  }
+  browser = await launch();
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.stop();
+  if (data) rmSync(data, { recursive: true, force: true });
+});
+
+const SOURCE = "> old\n\nwith **bold**";
+
+/** A new issue, by its path. */
+async function openIssue(title = "Threads tear"): Promise<string> {
+  const issue = await call("POST", "/repos/root/loom/issues", { title, body: SOURCE });
+  return `/root/loom/issues/${(issue as { number: number }).number}`;
+}
+
+async function signIn(page: Page, name: string): Promise<void> {
+  await page.goto(`${service.url}/user/login`);
+  await page.fill("[name=user_name]", name);
+  await page.fill("[name=password]", PASSWORD);
+  await page.keyboard.press("Enter");
+  await page.waitForURL(`${service.url}/`);
+}
+
+interface Writing {
+  readonly page: Page;
+  readonly context: BrowserContext;
+  readonly area: Locator;
+  readonly path: string;
+}
+
+/** Writes on the page of an issue, as a user who is signed in. */
+async function write(
+  work: (writing: Writing) => Promise<void>,
+  { name = "ada", isScripted = true } = {},
+): Promise<void> {
+  const path = await openIssue();
+  const context = await browser.newContext({ javaScriptEnabled: isScripted });
+  const { page, complaints } = await openTab(context);
+  await signIn(page, name);
+  await page.goto(service.url + path);
+  await work({ page, context, path, area: page.locator("#new-comment textarea") });
+  expect(complaints).toEqual([]);
+  await context.close();
+}
+
+const selectAll = "ControlOrMeta+A";
+
+describe.skipIf(browserPath === undefined)("the field for a text", () => {
+  it("has a preview in its place, and one in another tab without scripts", () =>
+    write(async ({ page, area }) => {
+      await area.fill("See #1, **bold**");
+      await page.getByRole("tab", { name: "Preview" }).click();
+      const panel = page.getByRole("tabpanel", { name: "Preview" });
+      await panel.getByText("bold").waitFor();
+      expect(await panel.getByRole("link", { name: "#1" }).getAttribute("href")).toContain(
+        "/loom/",
+      );
+      expect(await area.isVisible()).toBe(false);
+      expect(await findBarriers(page)).toEqual([]);
+      await page.keyboard.press("ArrowLeft");
+      expect(await area.inputValue()).toBe("See #1, **bold**");
+      expect(await area.isVisible()).toBe(true);
+      await write(
+        async (plain) => {
+          await plain.area.fill("**bold**");
+          const opened = plain.context.waitForEvent("page");
+          await plain.page.getByRole("button", { name: "Preview" }).click();
+          const shown = await opened;
+          await shown.locator("#preview strong").waitFor();
+          expect(await plain.area.inputValue()).toBe("**bold**");
+        },
+        { isScripted: false },
+      );
+    }));
+
+  it("has a tool bar whose work the browser undoes", () =>
+    write(async ({ page, area }) => {
+      const tools = page.getByRole("toolbar", { name: "Format Comment" });
+      const press = (name: string) => tools.getByRole("button", { name, exact: true }).click();
+      await area.fill("word");
+      await page.keyboard.press(selectAll);
+      await page.keyboard.press("ControlOrMeta+B");
+      expect(await area.inputValue()).toBe("**word**");
+      await page.keyboard.press("ControlOrMeta+B");
+      expect(await area.inputValue()).toBe("word");
+      await press("Italic");
+      expect(await area.inputValue()).toBe("_word_");
+      await page.keyboard.press("ControlOrMeta+Z");
+      expect(await area.inputValue()).toBe("word");
+      await area.fill("one\ntwo");
+      for (const [name, text] of [
+        ["Task list", "- [ ] one\n- [ ] two"],
+        ["Task list", "one\ntwo"],
+        ["Numbered list", "1. one\n2. two"],
+        ["Numbered list", "one\ntwo"],
+        ["Quote", "> one\n> two"],
+      ] as const) {
+        await page.keyboard.press(selectAll);
+        await press(name);
+        expect(await area.inputValue()).toBe(text);
+      }
+      await area.fill("https://example.org");
+      await page.keyboard.press(selectAll);
+      await page.keyboard.press("ControlOrMeta+K");
+      await page.keyboard.type("name");
+      expect(await area.inputValue()).toBe("[name](https://example.org)");
+      // The bar is one stop of the Tab key, and arrows lead through it.
+      await page.keyboard.press("Shift+Tab");
+      const focused = () => page.evaluate(() => document.activeElement?.getAttribute("aria-label"));
+      const first = await focused();
+      await page.keyboard.press("End");
+      expect([first, await focused()]).toEqual(["Heading", "Task list"]);
+    }));
+
+  it("takes quotes beside what was typed, and what is sent has the focus", () =>
+    write(async ({ page, area, path }) => {
+      await area.fill("mine");
+      await page.getByRole("link", { name: "Quote" }).click();
+      await expect.poll(() => area.inputValue()).toBe("mine\n\n> > old\n> \n> with **bold**\n\n");
+      await page.getByRole("button", { name: "Comment", exact: true }).click();
+      await page.waitForURL(`${service.url}${path}?entry=*`);
+      const focused = page.locator("li.comment:focus");
+      expect(await focused.textContent()).toContain("mine");
+    }));
+});
