@@ -152,6 +152,49 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       expect([first, await focused()]).toEqual(["Heading", "Task list"]);
     }));
 
+  it("keeps a draft until it is sent, for nobody else and not beyond a sign-out", () =>
+    write(async ({ page, area, path, context }) => {
+      const drafts = () =>
+        page.evaluate(
+          () => Object.keys(localStorage).filter((key) => key.includes("draft")).length,
+        );
+      await area.fill("typed");
+      await page.reload();
+      expect(await area.inputValue()).toBe("typed");
+      await page.getByRole("button", { name: "Discard it" }).click();
+      expect(await area.inputValue()).toBe("");
+      await area.fill("typed again");
+      // The session ends, and the form is sent.
+      const cookies = await context.cookies();
+      await context.clearCookies();
+      await page.getByRole("button", { name: "Comment", exact: true }).click();
+      await page.getByRole("heading", { name: "Your text was not sent" }).waitFor();
+      await context.addCookies(cookies);
+      await page.goto(service.url + path);
+      expect(await area.inputValue()).toBe("typed again");
+      expect(await drafts()).toBe(1);
+      await page.getByRole("button", { name: "Comment", exact: true }).click();
+      await page.waitForURL("**entry=*");
+      expect(await area.inputValue()).toBe("");
+      expect(await drafts()).toBe(0);
+      // A text that somebody else has changed meanwhile is not replaced unless its writer says so.
+      const edited = page.locator("textarea[id^=edit-]");
+      await page.goto(`${service.url}${path}?edit=body`);
+      await edited.fill("mine");
+      await page.goto(service.url + path);
+      await call("PATCH", `/repos${path}`, { body: "theirs" });
+      await page.goto(`${service.url}${path}?edit=body`);
+      expect(await edited.inputValue()).toBe("theirs");
+      await page.getByRole("button", { name: "Use it" }).click();
+      expect(await edited.inputValue()).toBe("mine");
+      await page.goto(service.url + path);
+      expect(await drafts()).toBe(1);
+      await page.getByLabel("Menu of ada").click();
+      await page.getByRole("button", { name: "Sign out" }).click();
+      await page.waitForURL((url) => url.pathname !== path);
+      expect(await drafts()).toBe(0);
+    }));
+
   it("takes quotes beside what was typed, and what is sent has the focus", () =>
     write(async ({ page, area, path }) => {
       await area.fill("mine");

@@ -1,4 +1,5 @@
-/** The script of pages with a field for a text: its tool bar, its preview, quotes. */
+/** The script of pages with a field for a text: its draft, its tool bar, its preview, quotes. */
+import { keepDraft } from "./text/draft.ts";
 import { formatOnDemand } from "./text/format.ts";
 import { previewInPlace } from "./text/preview.ts";
 import { quoteInPlace } from "./text/quote.ts";
@@ -6,6 +7,7 @@ import { quoteInPlace } from "./text/quote.ts";
 for (const field of document.querySelectorAll<HTMLElement>(".text-field")) {
   const area = field.querySelector("textarea");
   if (!area) continue;
+  keepDraft(area);
   formatOnDemand(field, area);
   previewInPlace(field, area);
 }
