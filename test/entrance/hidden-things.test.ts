@@ -131,6 +131,7 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", "/issues/new", { headers: { Accept: "text/html" } }],
   ["GET", "/issues/new/choose", { headers: { Accept: "text/html" } }],
   ["POST", "/issues/new", { headers: { ...FORM, ...SAME_ORIGIN }, body: "title=a" }],
+  ["POST", "/issues/attachments", { headers: SAME_ORIGIN, body: new FormData() }],
   ["POST", "/markup", { headers: { ...FORM, ...SAME_ORIGIN }, body: "preview=body" }],
   ["POST", "/issues/1", { headers: { ...FORM, ...SAME_ORIGIN }, body: "action=comment" }],
   ["GET", "/branches", { headers: { Accept: "text/html" } }],

@@ -19,6 +19,8 @@ interface TextFieldProps {
   placeholder?: string;
   isRequired?: boolean;
   isFirst?: boolean;
+  /** Whether the text may have files: that of an issue or a comment, where they are enabled. */
+  hasFiles?: boolean;
   charsMax?: number;
 }
 
@@ -120,6 +122,31 @@ export function TextField(props: TextFieldProps) {
         {`\n${value}`}
       </textarea>
       <Fault id={faultId} text={fault} />
+      {(props.hasFiles ?? false) ? <FileField id={id} label={label} repo={repo} /> : undefined}
+    </div>
+  );
+}
+
+/**
+ * A field for files. The script uploads each that is chosen, dropped or pasted; without scripts the
+ * button uploads one, in a tab that shows the link to put into the text.
+ */
+function FileField({ id, label, repo }: { id: string; label: string; repo: RepositoryContext }) {
+  return (
+    <div class="text-files">
+      <label for={`${id}-file`}>{`Files of ${label}`}</label>
+      <input id={`${id}-file`} name={`${id}-file`} type="file" />
+      <button
+        type="submit"
+        class="unscripted"
+        formaction={`${repositoryPath(repo)}/issues/attachments`}
+        formenctype="multipart/form-data"
+        formtarget="_blank"
+        formnovalidate
+      >
+        Upload
+      </button>
+      <p class="hint upload-state" role="status"></p>
     </div>
   );
 }

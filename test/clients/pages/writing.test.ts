@@ -195,6 +195,72 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       expect(await drafts()).toBe(0);
     }));
 
+  it("uploads what is chosen, dropped and pasted, and links it where it stood", () =>
+    write(async ({ page, area, path }) => {
+      const dot = Buffer.from(
+        "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7",
+        "base64",
+      ).toString("latin1");
+      await area.fill("before  after");
+      await area.evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
+      await page.getByLabel("Files of Comment").setInputFiles([
+        { name: "one.gif", mimeType: "image/gif", buffer: Buffer.from(dot, "latin1") },
+        { name: "bad.exe", mimeType: "text/plain", buffer: Buffer.from("x") },
+      ]);
+      await page.getByText(/^bad\.exe: .*forbidden/).waitFor();
+      expect(await area.inputValue()).toMatch(
+        /^before !\[one\.gif\]\(\/attachments\/[-\w]{36}\) after$/,
+      );
+      for (const type of ["paste", "drop"]) {
+        await area.evaluate((field: HTMLTextAreaElement, event) => {
+          const transfer = new DataTransfer();
+          transfer.items.add(new File([event], `${event}.txt`));
+          const init = {
+            clipboardData: transfer,
+            dataTransfer: transfer,
+            bubbles: true,
+            cancelable: true,
+          };
+          field.dispatchEvent(
+            event === "paste" ? new ClipboardEvent(event, init) : new DragEvent(event, init),
+          );
+        }, type);
+        await expect
+          .poll(() => area.inputValue())
+          .toMatch(new RegExp(`\\[${type}\\.txt\\]\\(/att`));
+      }
+      await page.getByRole("tab", { name: "Preview" }).click();
+      await page.locator(".text-preview img").waitFor();
+      const isShown = () =>
+        page
+          .locator(".text-preview img")
+          .evaluate((image: HTMLImageElement) => image.naturalWidth > 0);
+      await expect.poll(isShown).toBe(true);
+      await page.getByRole("button", { name: "Comment", exact: true }).click();
+      await page.waitForURL("**entry=*");
+      const comments = await call("GET", `/repos${path}/comments`);
+      expect((comments as { assets: unknown[] }[])[0]?.assets).toMatchObject([
+        { name: "one.gif" },
+        { name: "paste.txt" },
+        { name: "drop.txt" },
+      ]);
+      await write(
+        async (plain) => {
+          await plain.page.getByLabel("Files of Comment").setInputFiles({
+            name: "plain.txt",
+            mimeType: "text/plain",
+            buffer: Buffer.from("x"),
+          });
+          await plain.area.fill("still here");
+          const opened = plain.context.waitForEvent("page");
+          await plain.page.getByRole("button", { name: "Upload" }).click();
+          await (await opened).getByText("[plain.txt](/attachments/").waitFor();
+          expect(await plain.area.inputValue()).toBe("still here");
+        },
+        { isScripted: false },
+      );
+    }));
+
   it("takes quotes beside what was typed, and what is sent has the focus", () =>
     write(async ({ page, area, path }) => {
       await area.fill("mine");

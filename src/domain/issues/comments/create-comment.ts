@@ -11,6 +11,7 @@ import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../.
 import { forbidden } from "../../../lib/failure.ts";
 import type { CommentContext } from "../../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import { claimUploads } from "../uploads/claim-uploads.ts";
 import { asEditRefusal, editStatements } from "../issue/edit-issue.ts";
 import { eventSubject } from "../issue/event-subject.ts";
 import { entryArgument, type EntryArgument } from "../issue/insert-entry.ts";
@@ -69,7 +70,15 @@ export async function createComment(
     }),
   });
   const state = isClosed === undefined ? [] : editStatements(ctx, issue, { isClosed }, []);
-  const { inserted, found } = await batch(db, { ...statements, state }).catch((error: unknown) => {
+  const { found: comment, ...insertion } = statements;
+  const entryId = ownSince(ctx, issue.row.id, unlessSince ?? ctx.now);
+  const claimant = { repoId: repo.row.id, issueId: issue.row.id, entryId };
+  const { inserted, found } = await batch(db, {
+    ...insertion,
+    claims: claimUploads(ctx, claimant, body),
+    found: comment,
+    state,
+  }).catch((error: unknown) => {
     throw asEditRefusal(asBlocked(error, "timeline_entries.body"));
   });
   const [created] = found;
@@ -126,6 +135,16 @@ const insertComment = prepareAll((db, p: Params<NewComment>) => {
     found: selectComments(db).where(eq(timelineEntries.id, sameId ?? newest)),
   };
 });
+
+/** Selects the id of the last comment of the caller on an issue since a time. */
+const ownSince = ({ actor }: Ctx, issueId: number, since: number) => sql<number>`(
+  select max(${timelineEntries.id})
+  from ${timelineEntries}
+  where ${timelineEntries.issueId} = ${issueId}
+    and ${isComment}
+    and ${timelineEntries.posterId} = ${actor.user?.id ?? null}
+    and ${timelineEntries.createdAt} >= ${since}
+)`;
 
 /** The id of the entry that this batch has just added to the timeline of an issue. */
 const newestEntryId = (issueId: SQL): SQL => sql`(

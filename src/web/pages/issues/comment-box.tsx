@@ -33,6 +33,8 @@ export interface Written {
 
 interface CommentBoxProps {
   repo: RepositoryContext;
+  /** Whether texts may have files. */
+  hasFiles: boolean;
   written: Written;
   now: number;
   sending: Sending;
@@ -144,7 +146,7 @@ function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
 }
 
 function EditForm(props: CommentBoxProps) {
-  const { repo, written, sending, refused } = props;
+  const { repo, hasFiles, written, sending, refused } = props;
   const { id, body, contentVersion, commentId } = written;
   return (
     <ActionForm
@@ -165,6 +167,7 @@ function EditForm(props: CommentBoxProps) {
         fault={refused?.text}
         isRequired={commentId !== undefined}
         isFirst
+        hasFiles={hasFiles}
       />
       <div class="row">
         <button type="submit" class="primary">

@@ -8,11 +8,13 @@ import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
+import { uploads } from "./upload.tsx";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
   issueLists,
   newIssues,
+  uploads,
   conversations,
   histories,
   pullPages,

@@ -23,7 +23,7 @@ import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath } from "../addresses.ts";
 import { type Form, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
-import { keepText } from "../keep-text.tsx";
+import { keepText, KeptText } from "../keep-text.tsx";
 import { Notice } from "../layout.tsx";
 import { renderComments } from "../markup.ts";
 import { requireOwn } from "../open-page.ts";
@@ -316,6 +316,7 @@ function Comment({ written, ...props }: PartProps & { written: Written }) {
   return (
     <CommentBox
       repo={page.repo}
+      hasFiles={page.ctx.config.areAttachmentsOn}
       written={written}
       now={page.ctx.now}
       sending={sending}
@@ -351,12 +352,21 @@ function NewComment({ c, page, conversation, sending, refused, texts }: NewComme
       </p>
     );
   }
-  if (repo.row.archivedAt !== null) return <p id="new-comment">This repository is archived.</p>;
-  if (!mayTakePart(page, issue)) {
-    return <p id="new-comment">This conversation is locked: only those who may write comment.</p>;
-  }
   // A review is written beside the files; here its text may be sent as a comment.
   const isRefused = ["comment", "review"].includes(refused?.form.text("action") ?? "");
+  const isArchived = repo.row.archivedAt !== null;
+  if (isArchived || !mayTakePart(page, issue)) {
+    return (
+      <div id="new-comment">
+        <p>
+          {isArchived
+            ? "This repository is archived."
+            : "This conversation is locked: only those who may write comment."}
+        </p>
+        {refused && isRefused ? <KeptText text={refused.form.text("body")} /> : undefined}
+      </div>
+    );
+  }
   const mayClose = mayChange(page, issue) && !(pull && pull.mergedAt !== null);
   return (
     <ActionForm {...sending} action="comment" class="card">
@@ -368,6 +378,7 @@ function NewComment({ c, page, conversation, sending, refused, texts }: NewComme
           name="body"
           value={refused && isRefused ? refused.form.text("body") : firstText(c, texts)}
           fault={refused && isRefused ? refused.refusal.text : undefined}
+          hasFiles={page.ctx.config.areAttachmentsOn}
         />
       </div>
       <div class="row">

@@ -215,13 +215,19 @@ async function renderNew(
           {template?.fields ? (
             <TemplateFields
               repo={repo}
+              hasFiles={ctx.config.areAttachmentsOn}
               fields={template.fields}
               state={state}
               initialOf={(field) => c.req.query(`field:${field.id}`) || attributeOf(field, "value")}
               html={await renderFields(page, template.fields)}
             />
           ) : (
-            <TextField repo={repo} label="Text" {...state.of("body")} />
+            <TextField
+              repo={repo}
+              label="Text"
+              {...state.of("body")}
+              hasFiles={ctx.config.areAttachmentsOn}
+            />
           )}
           <button type="submit" class="primary">
             Open issue

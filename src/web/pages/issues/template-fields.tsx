@@ -19,6 +19,8 @@ import { UserText } from "../user-text.tsx";
 
 interface TemplateFieldsProps {
   repo: RepositoryContext;
+  /** Whether its texts may have files. */
+  hasFiles: boolean;
   fields: readonly FormField[];
   state: FormState;
   /** The value of a field that nobody has filled in: that of the address, or of the template. */
@@ -36,7 +38,7 @@ export function TemplateFields({ fields, ...props }: TemplateFieldsProps) {
 
 type TemplateFieldProps = Omit<TemplateFieldsProps, "fields"> & { field: FormField };
 
-function TemplateField({ repo, field, state, initialOf, html }: TemplateFieldProps) {
+function TemplateField({ repo, hasFiles, field, state, initialOf, html }: TemplateFieldProps) {
   const name = fieldNameOf(field);
   const { fault } = state.of(name);
   if (field.type === "markdown") {
@@ -54,6 +56,7 @@ function TemplateField({ repo, field, state, initialOf, html }: TemplateFieldPro
         hint={description && raw(description)}
         placeholder={attributeOf(field, "placeholder")}
         isRequired={isFieldRequired(field)}
+        hasFiles={hasFiles}
       />
     );
   }

@@ -102,7 +102,12 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
       <Form action={path} formToken={page.formToken}>
         <GeneralFault state={state} fields={["title", "body"]} />
         <Field label="Title" {...state.of("title")} maxlength={TITLE_CHARS_MAX} />
-        <TextField repo={page.repo} label="Text" {...state.of("body")} />
+        <TextField
+          repo={page.repo}
+          label="Text"
+          {...state.of("body")}
+          hasFiles={page.ctx.config.areAttachmentsOn}
+        />
         <label class="check">
           <input type="checkbox" name="draft" value="on" checked={state.isSet("draft", false)} />
           It is a draft

@@ -1,6 +1,7 @@
-/** The script of pages with a field for a text: its draft, its tool bar, its preview, quotes. */
+/** The script of pages with a field for a text: its draft, tool bar, preview and files, quotes. */
 import { keepDraft } from "./text/draft.ts";
 import { formatOnDemand } from "./text/format.ts";
+import { uploadInPlace } from "./text/files.ts";
 import { previewInPlace } from "./text/preview.ts";
 import { quoteInPlace } from "./text/quote.ts";
 
@@ -10,5 +11,6 @@ for (const field of document.querySelectorAll<HTMLElement>(".text-field")) {
   keepDraft(area);
   formatOnDemand(field, area);
   previewInPlace(field, area);
+  uploadInPlace(field, area);
 }
 quoteInPlace();
