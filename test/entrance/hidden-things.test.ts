@@ -128,6 +128,7 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", "/pulls/1/files", { headers: { Accept: "text/html" } }],
   ["POST", "/compare/main...a", { headers: { ...FORM, ...SAME_ORIGIN }, body: "title=a" }],
   ["GET", "/issues/1/history", { headers: { Accept: "text/html" } }],
+  ["GET", "/issues/suggestions?q=%23", { headers: { Accept: "text/html" } }],
   ["GET", "/issues/new", { headers: { Accept: "text/html" } }],
   ["GET", "/issues/new/choose", { headers: { Accept: "text/html" } }],
   ["POST", "/issues/new", { headers: { ...FORM, ...SAME_ORIGIN }, body: "title=a" }],

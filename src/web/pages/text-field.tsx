@@ -45,7 +45,7 @@ const TOOLS = [
   { format: "code", label: "Code" },
   { format: "link", label: "Link", icon: "chain", key: "K" },
   { format: "list", label: "List" },
-  { format: "numbers", label: "Numbered list", text: "1." },
+  { format: "numbers", label: "Numbered list" },
   { format: "tasks", label: "Task list" },
 ] as const satisfies readonly Tool[];
 
@@ -117,6 +117,7 @@ export function TextField(props: TextFieldProps) {
         autofocus={(props.isFirst ?? false) || fault !== undefined}
         aria-invalid={fault === undefined ? undefined : "true"}
         aria-describedby={faultId ?? hintId}
+        data-suggestions={`${repositoryPath(repo)}/issues/suggestions`}
       >
         {/* A browser leaves out a line break at the beginning. */}
         {`\n${value}`}

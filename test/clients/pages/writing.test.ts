@@ -261,6 +261,36 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       );
     }));
 
+  it("suggests issues and users while their references are typed", () =>
+    write(async ({ page, area, path }) => {
+      const list = page.getByRole("listbox", { name: "Suggestions" });
+      const number = path.split("/").at(-1) ?? "";
+      await area.pressSequentially(`(#${number}`);
+      await list.getByRole("option", { name: `#${number} Threads tear` }).waitFor();
+      expect(await area.getAttribute("aria-activedescendant")).toBe("body-suggestions-0");
+      expect(await findBarriers(page)).toEqual([]);
+      await page.keyboard.press("Enter");
+      expect(await area.inputValue()).toBe(`(#${number} `);
+      expect(await list.isVisible()).toBe(false);
+      await area.pressSequentially("@");
+      const options = list.getByRole("option");
+      await options.first().waitFor();
+      // First who takes part in the conversation.
+      expect(await options.first().textContent()).toContain("@root");
+      await page.keyboard.press("ArrowUp");
+      const last = await options.last().getAttribute("data-text");
+      await page.keyboard.press("Tab");
+      expect(await area.inputValue()).toBe(`(#${number} ${last} `);
+      await area.pressSequentially("@gra");
+      await list.getByRole("option", { name: "@grace" }).click();
+      expect(await area.inputValue()).toBe(`(#${number} ${last} @grace `);
+      await area.pressSequentially("@ada");
+      await list.waitFor();
+      await page.keyboard.press("Escape");
+      expect(await list.isVisible()).toBe(false);
+      expect(await area.inputValue()).toContain("@ada");
+    }));
+
   it("takes quotes beside what was typed, and what is sent has the focus", () =>
     write(async ({ page, area, path }) => {
       await area.fill("mine");

@@ -8,6 +8,7 @@ import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
+import { suggestions } from "./suggestions.ts";
 import { uploads } from "./upload.tsx";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
@@ -15,6 +16,7 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   issueLists,
   newIssues,
   uploads,
+  suggestions,
   conversations,
   histories,
   pullPages,

@@ -1,4 +1,5 @@
-/** The script of pages with a field for a text: its draft, tool bar, preview and files, quotes. */
+/** The script of pages with a field for a text: what the modules of `text` add to each. */
+import { completeReferences } from "./text/complete.ts";
 import { keepDraft } from "./text/draft.ts";
 import { formatOnDemand } from "./text/format.ts";
 import { uploadInPlace } from "./text/files.ts";
@@ -12,5 +13,6 @@ for (const field of document.querySelectorAll<HTMLElement>(".text-field")) {
   formatOnDemand(field, area);
   previewInPlace(field, area);
   uploadInPlace(field, area);
+  completeReferences(area);
 }
 quoteInPlace();
