@@ -181,7 +181,7 @@ describe.skipIf(browserPath === undefined).each(WAYS)("two people", (way) => {
     const commands = (await bob.page.locator(".merge-box pre").innerText()).split("\n");
     for (const line of commands) {
       if (line.startsWith("#")) writeFileSync(join(work, "loom.txt"), "both\ntwo\nthree\n");
-      else if (line === "git commit -a") await git(work, ["commit", "-a", "--no-edit"]);
+      else if (line === "git commit --all") await git(work, ["commit", "--all", "--no-edit"]);
       else await tryGit(work, line.split(" ").slice(1));
     }
     await ada.waitFor(address(repo, `/pulls/${second}`), "It can be merged without conflicts.");
@@ -217,7 +217,7 @@ describe.skipIf(browserPath === undefined).each(WAYS)("two people", (way) => {
 
       await bob.walk.open(`${serviceUrl}/${ada.name}`, ada.name);
       await bob.walk.follow("Packages", "Packages");
-      await bob.page.getByLabel("Type").selectOption("npm");
+      await bob.page.getByLabel("Format").selectOption("npm");
       await bob.walk.press("Search", "Packages");
       await bob.walk.follow("shuttle", "shuttle");
       const npm = makeDirectory();
