@@ -202,6 +202,45 @@ describe("a file that is uploaded for a text", () => {
   });
 });
 
+describe("a file of a text", () => {
+  it("is renamed and deleted by its uploader, while the text is edited", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    await send(reader, at, { action: "comment", body: await link(reader) });
+    const [comment] = (await call("GET", `/repos${at}/comments`, { as: owner })).body;
+    const of = { comment: String(comment.id), file: String(comment.assets[0].id) };
+    const { body } = await browserOf(reader).get(`${at}?edit=${comment.id}`);
+    expect(String(body)).toContain("Change a.png");
+    expect(String((await browserOf(reader).get(at)).body)).not.toContain("Change a.png");
+    const names = async () =>
+      (await call("GET", `/repos${path}/issues/comments/${comment.id}/assets`)).body.map(
+        ({ name }: { name: string }) => name,
+      );
+    const hostile = `<b>"b.png`;
+    const rename = { action: "rename-file", ...of };
+    expect((await send(reader, at, { ...rename, name: hostile })).status).toBe(303);
+    expect(await names()).toEqual([hostile]);
+    const page = String((await browserOf(reader).get(`${at}?edit=${comment.id}`)).body);
+    expect(page).not.toContain(hostile);
+    // Not to what may not be attached, not by others, and not by the page of another issue.
+    const stranger = await make.userWithPassword();
+    browsers.set(stranger, await Browser.signedIn(stranger));
+    const other = await makeIssue(repo);
+    for (const [status, user, to, fields] of [
+      [422, reader, at, { ...rename, name: "a.exe" }],
+      [403, stranger, at, { ...rename, name: "c.png" }],
+      [403, stranger, at, { ...of, action: "delete-file" }],
+      [404, owner, `${path}/issues/${other.number}`, { ...of, action: "delete-file" }],
+      [404, owner, at, { ...of, action: "delete-file", comment: "" }],
+    ] as const) {
+      expect((await send(user, to, fields)).status).toBe(status);
+    }
+    expect(await names()).toEqual([hostile]);
+    expect((await send(reader, at, { action: "delete-file", ...of })).status).toBe(303);
+    expect(await names()).toEqual([]);
+  });
+});
+
 describe("the upload of a file", () => {
   it("answers people with a page that shows the link, without active content", async () => {
     const hostile = `"><script>alert(1)<\u002fscript>](x).txt`;

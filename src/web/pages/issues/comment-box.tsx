@@ -1,4 +1,5 @@
 import type { Attachment, User } from "../../../db/schema/index.ts";
+import { ATTACHMENT_NAME_MAX } from "../../../domain/issues/attachments/attachment-name.ts";
 import type { ReactionCount } from "../../../domain/issues/timeline/open-conversation.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { accountPath } from "../addresses.ts";
@@ -6,6 +7,7 @@ import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
+import { Field } from "../layout.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { Text } from "./entry.tsx";
 import { Reactions } from "./reactions.tsx";
@@ -92,7 +94,7 @@ export function CommentBox(props: CommentBoxProps) {
           {mayEdit && !isEditing ? <OwnMenu {...props} /> : undefined}
         </header>
         {isEditing ? <EditForm {...props} /> : <Text html={written.html} empty="No description." />}
-        <Files attachments={attachments} />
+        <Files {...props} />
         {isEditing ? undefined : (
           <Reactions
             reactions={reactions}
@@ -181,17 +183,61 @@ function EditForm(props: CommentBoxProps) {
   );
 }
 
-function Files({ attachments }: { attachments: readonly Attachment[] }) {
+/** The files of a text, with forms that change them while it is edited. */
+function Files({ written: { attachments, commentId }, sending, isEditing }: CommentBoxProps) {
   if (attachments.length === 0) return <></>;
   return (
     <ul class="inside assets">
-      {attachments.map(({ uuid, name, sizeBytes }) => (
-        <li>
+      {attachments.map(({ id, uuid, name, sizeBytes }) => (
+        <li class="row">
           <Icon name="file" />
           <a href={`/attachments/${uuid}`}>{name}</a>{" "}
           <span class="soft">{formatBytes(sizeBytes)}</span>
+          {isEditing ? (
+            <FileMenu id={id} name={name} commentId={commentId} sending={sending} />
+          ) : undefined}
         </li>
       ))}
     </ul>
+  );
+}
+
+interface FileMenuProps {
+  id: number;
+  name: string;
+  commentId: number | undefined;
+  sending: Sending;
+}
+
+function FileMenu({ id, name, commentId, sending }: FileMenuProps) {
+  const subject = (
+    <>
+      <input type="hidden" name="file" value={id} />
+      <input type="hidden" name="comment" value={commentId ?? ""} />
+    </>
+  );
+  return (
+    <details class="menu">
+      <summary>{`Change ${name}`}</summary>
+      <div class="menu-body">
+        <ActionForm {...sending} action="rename-file">
+          {subject}
+          <Field
+            label="Name"
+            name="name"
+            id={`file-${id}`}
+            value={name}
+            maxlength={ATTACHMENT_NAME_MAX}
+          />
+          <button type="submit">Rename</button>
+        </ActionForm>
+        <ActionForm {...sending} action="delete-file">
+          {subject}
+          <button type="submit" class="danger">
+            Delete file
+          </button>
+        </ActionForm>
+      </div>
+    </details>
   );
 }
