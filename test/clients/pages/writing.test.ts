@@ -203,7 +203,7 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       ).toString("latin1");
       await area.fill("before  after");
       await area.evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
-      await page.getByLabel("Files of Comment").setInputFiles([
+      await page.locator("#new-comment [type=file]").setInputFiles([
         { name: "one.gif", mimeType: "image/gif", buffer: Buffer.from(dot, "latin1") },
         { name: "bad.exe", mimeType: "text/plain", buffer: Buffer.from("x") },
       ]);
@@ -246,7 +246,7 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       ]);
       await write(
         async (plain) => {
-          await plain.page.getByLabel("Files of Comment").setInputFiles({
+          await plain.page.locator("#new-comment [type=file]").setInputFiles({
             name: "plain.txt",
             mimeType: "text/plain",
             buffer: Buffer.from("x"),

@@ -51,7 +51,7 @@ interface CommentBoxProps {
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
   const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact } = props;
-  const { id, author, originalAuthor, attachments, reactions, commentId, contentVersion } = written;
+  const { id, author, originalAuthor, reactions, commentId, contentVersion } = written;
   return (
     <li class="comment" id={id} tabindex={-1}>
       {author && originalAuthor === "" ? <Avatar account={author} size={32} /> : undefined}
@@ -190,9 +190,11 @@ function Files({ written: { attachments, commentId }, sending, isEditing }: Comm
     <ul class="inside assets">
       {attachments.map(({ id, uuid, name, sizeBytes }) => (
         <li class="row">
-          <Icon name="file" />
-          <a href={`/attachments/${uuid}`}>{name}</a>{" "}
-          <span class="soft">{formatBytes(sizeBytes)}</span>
+          <span>
+            <Icon name="file" />
+            <a href={`/attachments/${uuid}`}>{name}</a>{" "}
+            <span class="soft">{formatBytes(sizeBytes)}</span>
+          </span>
           {isEditing ? (
             <FileMenu id={id} name={name} commentId={commentId} sending={sending} />
           ) : undefined}
@@ -217,7 +219,7 @@ function FileMenu({ id, name, commentId, sending }: FileMenuProps) {
     </>
   );
   return (
-    <details class="menu">
+    <details class="menu end">
       <summary>{`Change ${name}`}</summary>
       <div class="menu-body">
         <ActionForm {...sending} action="rename-file">
