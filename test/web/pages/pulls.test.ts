@@ -73,6 +73,10 @@ async function open(
   return headers.get("location") ?? "";
 }
 
+/** The commit of a branch; undefined where there is no such branch. */
+const branchOf = async (repo: TestRepo, name: string) =>
+  (await refsOf(repo)).find((ref) => ref.name === `refs/heads/${name}`)?.oid;
+
 const pullAt = async (at: string) => (await call("GET", `/repos${at}`, { as: owner })).body;
 
 describe("a new pull request", () => {
@@ -168,7 +172,7 @@ describe("the pages of a pull request", () => {
   });
 
   it("merge it, and delete its branch", async () => {
-    const { repo, path } = await makeRepo();
+    const { repo, path, topic } = await makeRepo();
     const at = await open(path, "topic");
     const page = await read(at);
     expect(page).toContain("It can be merged without conflicts.");
@@ -195,7 +199,158 @@ describe("the pages of a pull request", () => {
     await send(at, "delete-branch");
     const names = (await refsOf(repo)).map(({ name }) => name);
     expect(names).not.toContain("refs/heads/topic");
-    expect(await read(at)).not.toContain("Delete branch topic");
+    const gone = await read(at);
+    expect(gone).not.toContain("Delete branch topic");
+    expect(gone).toContain("Restore branch topic");
+    expect(await read(at, readerBrowser)).not.toContain("Restore branch topic");
+    expect((await send(at, "restore-branch", {}, readerBrowser)).status).toBe(403);
+    expect(await branchOf(repo, "topic")).toBeUndefined();
+    expect((await send(at, "restore-branch")).status).toBe(303);
+    expect(await branchOf(repo, "topic")).toBe(topic);
+    expect(await read(at)).toContain("Delete branch topic");
+    expect((await send(at, "restore-branch")).status).toBe(409);
+  });
+
+  // The head's own repository lacks the commits once it has collected them: the base has them.
+  it("restore the branch of a fork, for who may write to that", async () => {
+    const { repo, path } = await makeRepo();
+    const forked = await call("POST", `/repos${path}/forks`, {
+      as: reader,
+      json: { name: "mine" },
+    });
+    expect(forked.status).toBe(202);
+    const fork = `/${reader.name}/mine`;
+    const created = await call("POST", `/repos${fork}/contents/c.txt`, {
+      as: reader,
+      json: { content: btoa("c"), message: "Add c", branch: "main", new_branch: "added" },
+    });
+    expect(created.status).toBe(201);
+    const opened = await readerBrowser.submit(`${path}/compare/main...${reader.name}:added`, {
+      title: "From a fork",
+      body: "",
+    });
+    const at = opened.headers.get("location") ?? "";
+    const { head } = await pullAt(at);
+    expect((await send(at, "restore-branch", {}, readerBrowser)).status).toBe(405);
+    expect((await send(at, "merge", { style: "merge", head: head.sha })).status).toBe(303);
+    expect((await send(at, "delete-branch", {}, readerBrowser)).status).toBe(303);
+    const shown = `/repos${fork}/branches/added`;
+    expect((await call("GET", shown, { as: reader })).status).toBe(404);
+    expect((await send(at, "restore-branch")).status).toBe(403);
+    expect((await call("GET", shown, { as: reader })).status).toBe(404);
+    expect((await send(at, "restore-branch", {}, readerBrowser)).status).toBe(303);
+    expect((await call("GET", shown, { as: reader })).body.commit.id).toBe(head.sha);
+    expect(await branchOf(repo, "added")).toBeUndefined();
+  });
+
+  it("revert it as a whole on a new branch, once", async () => {
+    const { repo, path, main, topic } = await makeRepo();
+    const second = await call("POST", `/repos${path}/contents/c.txt`, {
+      as: owner,
+      json: { content: btoa("c"), message: "Add c", branch: "topic" },
+    });
+    expect(second.status).toBe(201);
+    const at = await open(path, "topic", { title: 'Add "files"' });
+    expect((await send(at, "revert")).status).toBe(405);
+    const { head } = await pullAt(at);
+    expect((await send(at, "merge", { style: "rebase", head: head.sha })).status).toBe(303);
+    expect(await branchOf(repo, "main")).not.toBe(topic);
+    expect(await read(at, readerBrowser)).not.toContain("Revert on a new branch");
+    expect((await send(at, "revert", {}, readerBrowser)).status).toBe(403);
+    const name = "revert-1-topic";
+    expect(await branchOf(repo, name)).toBeUndefined();
+
+    const reverted = await send(at, "revert");
+    expect(reverted.status, String(reverted.body)).toBe(303);
+    const comparison = `${path}/compare/main...${name}`;
+    expect(reverted.headers.get("location")).toBe(comparison);
+    const oid = await branchOf(repo, name);
+    const commitAt = async (ref: string) =>
+      (await call("GET", `/repos${path}/git/commits/${ref}`, { as: owner })).body.commit;
+    const merged = await branchOf(repo, "main");
+    expect(await commitAt(name)).toMatchObject({
+      message: `Revert "Add "files"" (#1)\n\nThis reverts commit ${merged}, reversing\nchanges made to ${main}.\n`,
+      tree: { sha: (await commitAt(main)).tree.sha },
+    });
+    const page = await read(comparison);
+    expect(page).toContain('value="Revert &quot;Add &quot;files&quot;&quot; (#1)"');
+    expect(page).toContain(`This reverts commit ${merged}`);
+    // Sent twice, it leads to the same branch.
+    expect((await send(at, "revert")).headers.get("location")).toBe(comparison);
+    expect(await branchOf(repo, name)).toBe(oid);
+    const revert = await open(path, name, { title: "Back" });
+    const { head: back } = await pullAt(revert);
+    const merge = { style: "fast-forward-only", head: back.sha };
+    expect((await send(revert, "merge", merge)).status).toBe(303);
+    const again = await send(at, "revert");
+    expect(again.status).toBe(409);
+    expect(String(again.body)).toContain(`has everything of the branch ${name}: delete it first`);
+    expect(await branchOf(repo, name)).toBe(oid);
+  });
+
+  it("do not revert what later commits changed", async () => {
+    const { repo, path } = await makeRepo();
+    const at = await open(path, "topic");
+    const { head } = await pullAt(at);
+    expect((await send(at, "merge", { style: "merge", head: head.sha })).status).toBe(303);
+    const { body: file } = await call("GET", `/repos${path}/contents/b.txt`, { as: owner });
+    const json = { content: btoa("other\n"), message: "Later", sha: file.sha };
+    const later = await call("PUT", `/repos${path}/contents/b.txt`, { as: owner, json });
+    expect(later.status).toBe(200);
+    const refs = await refsOf(repo);
+    const refused = await send(at, "revert");
+    expect(refused.status).toBe(409);
+    expect(String(refused.body)).toContain("merge conflicts in b.txt");
+    expect(await refsOf(repo)).toEqual(refs);
+  });
+
+  it("list its checks one by one, with their links and those that are missing", async () => {
+    const { repo, path, topic } = await makeRepo();
+    const at = await open(path, "topic");
+    await makeRule(repo, {
+      name: "main",
+      settings: { isStatusCheckEnabled: true, statusContexts: ["ci/*", "lint"] },
+    });
+    for (const json of [
+      { state: "success", context: "docs", description: "All <fine>" },
+      { state: "failure", context: "ci/build", target_url: "https://ci.example/7?a=1&b=2" },
+    ]) {
+      const answer = await call("POST", `/repos${path}/statuses/${topic}`, { as: owner, json });
+      expect(answer.status).toBe(201);
+    }
+    const page = await read(at);
+    expect(page).toMatch(
+      /<a href="https:\/\/ci\.example\/7\?a=1&amp;b=2" rel="nofollow noopener">ci\/build<\/a>[^]*failure<span class="label">Required[^]*<strong>docs<\/strong> <span class="soft">All &lt;fine&gt;<\/span> success<\/li>/,
+    );
+    expect(page).toMatch(/<strong>lint<\/strong>[^]*has not been reported yet/);
+  });
+
+  it("show the place in a merge queue, which who queued it may leave", async () => {
+    const { repo, path } = await makeRepo();
+    const writer = await make.userWithPassword();
+    await make.collaborator(repo, writer, 2);
+    const writerBrowser = await Browser.signedIn(writer);
+    await makeRule(repo, {
+      name: "main",
+      settings: { isMergeQueueEnabled: true, isStatusCheckEnabled: true, statusContexts: ["ci"] },
+    });
+    const at = await open(path, "topic");
+    const page = await read(at);
+    expect(page).toContain("Add to the merge queue");
+    expect(page).toMatch(/As an administrator, merge at once past the merge queue/);
+    expect(await read(at, writerBrowser)).not.toContain("As an administrator");
+    const { head } = await pullAt(at);
+    expect((await send(at, "merge", { style: "merge", head: head.sha })).status).toBe(303);
+    const queued = await read(at);
+    expect(queued).toContain("It is number 1 in the merge queue of main, queued by ");
+    expect(queued).toContain("Take out of the queue");
+    const others = await read(at, writerBrowser);
+    expect(others).not.toContain("Take out of the queue</button>");
+    expect(others).toContain(`${owner.name} and administrators of the repository can take it out`);
+    expect((await send(at, "dequeue", {}, writerBrowser)).status).toBe(403);
+    expect(await read(at)).toContain("It is number 1 in the merge queue");
+    expect((await send(at, "dequeue")).status).toBe(303);
+    expect(await read(at)).not.toContain("It is number 1 in the merge queue");
   });
 
   it("name what is missing one by one", async () => {
