@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "../../support/browser.ts";
 import { call, visit } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
+import { makeLabel, makeMilestone } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeRule } from "../../support/protections.ts";
 import { refsOf, storeRefs } from "../../support/push.ts";
@@ -93,9 +94,142 @@ describe("a new pull request", () => {
       base: { ref: "main" },
       head: { ref: "topic" },
     });
-    const again = await ownerBrowser.submit(`${path}/compare/main...topic`, { title: "Again" });
+    const taken = await read(`${path}/compare/main...topic`);
+    expect(taken).toContain(`is open: <a href="${path}/pulls/1">#1</a>`);
+    expect(taken).not.toContain("Open a pull request");
+    const again = await send(`${path}/compare/main...topic`, "", { title: "Again" });
     expect(again.status).toBe(409);
     expect(String(again.body)).toContain('value="Again"');
+    expect(String(again.body)).toContain(`<a href="${path}/pulls/1">#1</a>`);
+    expect((await call("GET", `/repos${path}/pulls`, { as: owner })).body).toHaveLength(1);
+  });
+
+  it("begins with the template of the repository", async () => {
+    const { repo, path } = await makeRepo();
+    const label = await makeLabel({ repo }, { name: "kind <b>" });
+    const template = `---
+name: Change
+about: A change
+title: "Do: "
+labels: ["${label.name}", "none"]
+assignees: ["${owner.name}"]
+---
+## Why </textarea>
+`;
+    for (const branch of ["main", "topic"]) {
+      const answer = await call("POST", `/repos${path}/contents/.gitea/pull_request_template.md`, {
+        as: owner,
+        json: {
+          content: btoa(branch === "main" ? template : "of the topic"),
+          branch,
+          message: "t",
+        },
+      });
+      expect(answer.status).toBe(201);
+    }
+    const page = await read(`${path}/compare/main...topic`);
+    expect(page).toContain('value="Do: "');
+    expect(page).toContain("\n## Why &lt;/textarea&gt;");
+    expect(page).not.toMatch(/<textarea[^>]*>[^<]*of the topic/);
+    const isChecked = (name: string): boolean =>
+      new RegExp(`<input type="checkbox" name="${name}" value="on" checked`).test(page);
+    expect(isChecked(`label-${label.id}`)).toBe(true);
+    expect(isChecked(`user-${owner.name}`)).toBe(true);
+    const shown = await read(`${path}/compare/main...topic`, readerBrowser);
+    expect(shown).toContain("## Why");
+    expect(shown).not.toContain(`label-${label.id}`);
+  });
+
+  it("has what a writer chooses from its beginning, and nothing of that for others", async () => {
+    const { repo, path } = await makeRepo();
+    const [writer, other] = [await make.userWithPassword(), await make.user()];
+    await make.collaborator(repo, writer, 2);
+    await make.collaborator(repo, other, 1);
+    const label = await makeLabel({ repo }, { name: "bug" });
+    const milestone = await makeMilestone(repo, { title: "1.0" });
+    const chosen = {
+      [`label-${label.id}`]: "on",
+      milestone: String(milestone.id),
+      [`user-${writer.name}`]: "on",
+      [`reviewer-${writer.name}`]: "on",
+      "other-reviewer": other.name,
+    };
+    const page = await read(`${path}/compare/main...topic`);
+    for (const name of Object.keys(chosen)) expect(page, name).toContain(`name="${name}"`);
+    expect(page).not.toContain(`reviewer-${owner.name}`);
+    const refused = await send(`${path}/compare/main...topic`, "", {
+      title: "Chosen",
+      ...chosen,
+      "other-reviewer": "nobody-of-this-name",
+    });
+    expect(refused.status).toBe(404);
+    expect((await call("GET", `/repos${path}/pulls`, { as: owner })).body).toEqual([]);
+    const at = await open(path, "topic", chosen);
+    expect(await pullAt(at)).toMatchObject({
+      labels: [{ name: "bug" }],
+      milestone: { title: "1.0" },
+      assignees: [{ login: writer.name }],
+      requested_reviewers: [{ login: writer.name }, { login: other.name }],
+    });
+    const forked = await call("POST", `/repos${path}/forks`, { as: reader, json: { name: "f" } });
+    expect(forked.status).toBe(202);
+    const sent = await send(
+      `${path}/compare/main...${reader.name}/f:clash`,
+      "",
+      { title: "Of a reader", ...chosen, [`reviewer-${writer.name}`]: "", "other-reviewer": "" },
+      readerBrowser,
+    );
+    const ofReader = await pullAt(sent.headers.get("location") ?? "");
+    expect(ofReader).toMatchObject({ labels: [], milestone: null, assignees: [] });
+  });
+
+  it("comes from the fork that was compared, of two with the same owner", async () => {
+    const { path } = await makeRepo();
+    const forks = ["first", "second"];
+    for (const name of forks) {
+      const as = reader;
+      const forked = await call("POST", `/repos${path}/forks`, { as, json: { name } });
+      expect(forked.status, String(forked.body)).toBe(name === "first" ? 202 : 409);
+    }
+    // A fork of the fork belongs to the same network.
+    const member = await make.userWithPassword();
+    const org = await make.org([member]);
+    for (const name of forks) {
+      const json = { organization: org.name, name };
+      const from = name === "first" ? path : `/${reader.name}/first`;
+      const forked = await call("POST", `/repos${from}/forks`, { as: member, json });
+      expect(forked.status, String(forked.body)).toBe(202);
+      const added = await call("POST", `/repos/${org.name}/${name}/contents/new.txt`, {
+        as: member,
+        json: { content: btoa(name), message: `Of ${name}`, branch: "main", new_branch: "new" },
+      });
+      expect(added.status).toBe(201);
+    }
+    const browser = await Browser.signedIn(member);
+    for (const [at, name] of forks.toReversed().entries()) {
+      const comparison = `${path}/compare/main...${org.name}/${name}%3Anew`;
+      const page = await read(comparison, browser);
+      expect(page).toContain(`action="${comparison}"`);
+      expect(page).toContain('name="allow_maintainer_edit" value="on"');
+      const fields = { title: `From ${name}`, ...(at === 0 && { allow_maintainer_edit: "on" }) };
+      const opened = await send(comparison, "", fields, browser);
+      expect(opened.status, String(opened.body)).toBe(303);
+      expect(await pullAt(opened.headers.get("location") ?? "")).toMatchObject({
+        title: `From ${name}`,
+        head: { ref: "new", repo: { full_name: `${org.name}/${name}` } },
+        allow_maintainer_edit: at === 0,
+      });
+    }
+    const none = `${path}/compare/main...${org.name}/third%3Anew`;
+    expect((await send(none, "", { title: "None" }, browser)).status).toBe(404);
+  });
+
+  it("is explained to readers who may not push", async () => {
+    const { path } = await makeRepo();
+    const page = await read(`${path}/compare`, readerBrowser);
+    expect(page).toContain("Propose a change without a fork");
+    expect(page).toContain("git push origin HEAD:refs/for/main/my-change");
+    expect(await read(`${path}/compare`)).not.toContain("refs/for");
   });
 
   it("is for readers who are signed in, of branches that differ", async () => {
@@ -225,10 +359,13 @@ describe("the pages of a pull request", () => {
       json: { content: btoa("c"), message: "Add c", branch: "main", new_branch: "added" },
     });
     expect(created.status).toBe(201);
-    const opened = await readerBrowser.submit(`${path}/compare/main...${reader.name}:added`, {
-      title: "From a fork",
-      body: "",
-    });
+    const opened = await readerBrowser.submit(
+      `${path}/compare/main...${reader.name}/mine%3Aadded`,
+      {
+        title: "From a fork",
+        body: "",
+      },
+    );
     const at = opened.headers.get("location") ?? "";
     const { head } = await pullAt(at);
     expect((await send(at, "restore-branch", {}, readerBrowser)).status).toBe(405);
