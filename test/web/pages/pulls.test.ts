@@ -457,7 +457,7 @@ describe("the pages of a pull request", () => {
     }
     const page = await read(at);
     expect(page).toMatch(
-      /<a href="https:\/\/ci\.example\/7\?a=1&amp;b=2" rel="nofollow noopener">ci\/build<\/a>[^]*failure<span class="label">Required[^]*<strong>docs<\/strong> <span class="soft">All &lt;fine&gt;<\/span> success<\/li>/,
+      /<a href="https:\/\/ci\.example\/7\?a=1&amp;b=2" rel="nofollow noopener">ci\/build<\/a>[^]*failure <span class="label">Required[^]*<strong>docs<\/strong> <span class="soft">All &lt;fine&gt;<\/span> success <\/li>/,
     );
     expect(page).toMatch(/<strong>lint<\/strong>[^]*has not been reported yet/);
   });

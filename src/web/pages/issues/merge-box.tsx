@@ -73,17 +73,17 @@ function Closed({ page, state: { pull }, sending }: MergeBoxProps) {
         {isMerged ? <MergedBy pull={pull} /> : undefined}
         <div class="row">
           {mayDelete ? (
-            <ActionForm {...sending} action="delete-branch">
+            <ActionForm {...sending} action="delete-branch" class="inline">
               <button type="submit">{`Delete branch ${headBranch}`}</button>
             </ActionForm>
           ) : undefined}
           {mayRestore ? (
-            <ActionForm {...sending} action="restore-branch">
+            <ActionForm {...sending} action="restore-branch" class="inline">
               <button type="submit">{`Restore branch ${headBranch}`}</button>
             </ActionForm>
           ) : undefined}
           {mayRevert ? (
-            <ActionForm {...sending} action="revert">
+            <ActionForm {...sending} action="revert" class="inline">
               <button type="submit">Revert on a new branch</button>
             </ActionForm>
           ) : undefined}
@@ -192,7 +192,7 @@ function Checks({ state: { statuses, required } }: Pick<MergeBoxProps, "state">)
       {shown.map((check) => (
         <li>
           <StatusIcon state={check.state} />
-          <CheckName check={check} /> {check.state}
+          <CheckName check={check} /> {`${check.state} `}
           {required.contexts.has(check.context) ? <span class="label">Required</span> : undefined}
         </li>
       ))}
