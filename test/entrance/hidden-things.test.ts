@@ -131,6 +131,8 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", "/issues/new", { headers: { Accept: "text/html" } }],
   ["GET", "/issues/new/choose", { headers: { Accept: "text/html" } }],
   ["POST", "/issues/new", { headers: { ...FORM, ...SAME_ORIGIN }, body: "title=a" }],
+  ["POST", "/issues", { headers: { ...FORM, ...SAME_ORIGIN }, body: "change=close&issue-1=on" }],
+  ["POST", "/pulls", { headers: { ...FORM, ...SAME_ORIGIN }, body: "change=close&issue-1=on" }],
   ["POST", "/issues/1", { headers: { ...FORM, ...SAME_ORIGIN }, body: "action=comment" }],
   ["GET", "/branches", { headers: { Accept: "text/html" } }],
   ["POST", "/branches/delete", { headers: { Accept: "text/html" } }],

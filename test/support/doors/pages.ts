@@ -113,6 +113,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a comparison": ({ path }) => `${path}/compare/some/tag...main`,
   "the page of a comparison with a fork": ({ path, user }) =>
     `${path}/compare/some/tag...${user.name}:main`,
+  "the form of a new pull request": ({ path }) => `${path}/compare/some/branch...topic`,
   "the page of branches": ({ path }) => `${path}/branches`,
   "the page of tags": ({ path }) => `${path}/tags`,
   "the page of releases": ({ path }) => `${path}/releases`,

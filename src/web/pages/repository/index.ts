@@ -6,7 +6,6 @@ import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
-import { compare } from "./compare.tsx";
 import { find } from "./find.tsx";
 import { fork } from "./fork.tsx";
 import { forks } from "./forks.tsx";
@@ -26,7 +25,6 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   commits,
   graph,
   commit,
-  compare,
   branches,
   releases,
   people,
