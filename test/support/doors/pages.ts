@@ -118,6 +118,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of releases": ({ path }) => `${path}/releases`,
   "the address of the latest release": ({ path }) => `${path}/releases/latest`,
   "the page of a release": ({ path }) => `${path}/releases/tag/v1`,
+  "the form of a new release": ({ path }) => `${path}/releases/new?tag=v1`,
+  "the form of a release": ({ path }) => `${path}/releases/edit/v1`,
   "the page of stargazers": ({ path }) => `${path}/stars`,
   "the page of watchers": ({ path }) => `${path}/watchers`,
   "the page of forks": ({ path }) => `${path}/forks`,

@@ -12,6 +12,7 @@ import { fork } from "./fork.tsx";
 import { forks } from "./forks.tsx";
 import { graph } from "./graph.tsx";
 import { people } from "./people.tsx";
+import { releaseForms } from "./release-form.tsx";
 import { releases } from "./releases.tsx";
 import { search } from "./search.tsx";
 import { source } from "./source.tsx";
@@ -29,6 +30,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   compare,
   branches,
   releases,
+  releaseForms,
   people,
   forks,
   activity,
