@@ -37,6 +37,7 @@ const SIGNED_IN = [
   "/root/shown/labels/1/edit",
   "/root/shown/milestones/new",
   "/root/shown/milestones/1/edit",
+  "/root/-/packages/generic/tool/1.0/settings",
   "/root/shown/releases/new",
   "/root/shown/releases/edit/v1",
 ];

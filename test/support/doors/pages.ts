@@ -79,6 +79,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of an owner's packages": ({ user }) => `/${user.name}/-/packages?q=a&type=generic`,
   "the page of a package": ({ packagePath }) => packagePath,
   "the page of a version": ({ packagePath }) => `${packagePath}/1.0`,
+  "the settings of a package": ({ packagePath }) => `${packagePath}/1.0/settings`,
   "the page of versions": ({ packagePath }) => `${packagePath}/versions`,
   "the page of a repository's packages": ({ path }) => `${path}/packages`,
   "the labels of an organization": ({ org }) => `/org/${org.name}/settings/labels`,

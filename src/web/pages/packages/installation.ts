@@ -74,7 +74,7 @@ const INSTALLATIONS: Readonly<Partial<Record<PackageType, Installation>>> = {
     ),
   go: ({ registry, name, version }) =>
     lines(
-      `GOPROXY=${registry} GONOSUMDB=${quote(name)} \\`,
+      `GOPROXY=${registry},https://proxy.golang.org,direct GONOSUMDB=${quote(name)} \\`,
       `  go get ${quote(`${name}@${version}`)}`,
     ),
   helm: ({ registry, owner, name, version }) =>
