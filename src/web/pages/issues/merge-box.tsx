@@ -19,7 +19,6 @@ import { ActionForm, type Sending } from "./action-form.tsx";
 import { mayChange } from "./issue-head.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { CheckName, StatusIcon } from "../repository/commit-line.tsx";
-import { StatusIcon } from "../repository/commit-line.tsx";
 import { toShellWord } from "../shell-word.ts";
 
 /** The styles of a merge, with their names. */
