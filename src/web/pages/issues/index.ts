@@ -9,12 +9,16 @@ import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
+import { suggestions } from "./suggestions.ts";
+import { uploads } from "./upload.tsx";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
   issueLists,
   compare,
   newIssues,
+  uploads,
+  suggestions,
   conversations,
   histories,
   pullPages,
