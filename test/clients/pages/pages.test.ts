@@ -37,6 +37,9 @@ const SIGNED_IN = [
   "/root/shown/labels/1/edit",
   "/root/shown/milestones/new",
   "/root/shown/milestones/1/edit",
+  "/root/-/packages/generic/tool/1.0/settings",
+  "/root/shown/releases/new",
+  "/root/shown/releases/edit/v1",
 ];
 const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
 const PUBLIC = [

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { compare } from "./compare.tsx";
 import { pullPages } from "./pull-pages.tsx";
 import { histories } from "./history.tsx";
 import { conversations } from "./issue.tsx";
@@ -14,6 +15,7 @@ import { uploads } from "./upload.tsx";
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
   issueLists,
+  compare,
   newIssues,
   uploads,
   suggestions,

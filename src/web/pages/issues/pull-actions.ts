@@ -6,11 +6,14 @@ import { deleteMergedBranch } from "../../../domain/pulls/merge/delete-merged-br
 import { mergePull, MergeQueueRequired } from "../../../domain/pulls/merge/merge-pull.ts";
 import { dequeuePull } from "../../../domain/pulls/merge/queue/dequeue-pull.ts";
 import { enqueuePull } from "../../../domain/pulls/merge/queue/enqueue-pull.ts";
+import { restoreHeadBranch } from "../../../domain/pulls/merge/restore-head-branch.ts";
+import { revertPull } from "../../../domain/pulls/merge/revert-pull.ts";
 import { cancelMerge, scheduleMerge } from "../../../domain/pulls/merge/schedule-merge.ts";
 import { updateHeadBranch } from "../../../domain/pulls/merge/update-head-branch.ts";
 import { findPull } from "../../../domain/pulls/pull/find-pull.ts";
 import { invalidField, notApplicable, notFound } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import { comparePath } from "../addresses.ts";
 import type { Action, Sent } from "./action.ts";
 import { readMarkdown } from "../read-markdown.ts";
 import { TITLE_CHARS_MAX } from "../text-field.tsx";
@@ -73,4 +76,8 @@ export const PULL_ACTIONS = {
     requireNotArchived(headRepo);
     await deleteMergedBranch(ctx, pull);
   }),
+  "restore-branch": onPull((pull, { ctx }) => restoreHeadBranch(ctx, pull)),
+  revert: onPull(async (pull, { ctx, user }) => ({
+    path: comparePath(pull.repo, pull.pull.baseBranch, await revertPull(ctx, pull, user)),
+  })),
 } as const satisfies Record<string, Action>;

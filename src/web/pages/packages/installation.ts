@@ -67,7 +67,7 @@ const INSTALLATIONS: Readonly<Partial<Record<PackageType, Installation>>> = {
     ),
   go: ({ registry, name, version }) =>
     lines(
-      `GOPROXY=${registry} GONOSUMDB=${toShellWord(name)} \\`,
+      `GOPROXY=${registry},https://proxy.golang.org,direct GONOSUMDB=${toShellWord(name)} \\`,
       `  go get ${toShellWord(`${name}@${version}`)}`,
     ),
   helm: ({ registry, owner, name, version }) =>
