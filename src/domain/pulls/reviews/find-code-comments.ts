@@ -18,7 +18,7 @@ import { isReviewVisible } from "./review-states.ts";
 /**
  * Selects comments on code with everything that their JSON shows; one query, any number of rows.
  */
-const selectCodeComments = (db: Database) =>
+export const selectCodeComments = (db: Database) =>
   db
     .select({
       entry: columnsOf(timelineEntries, "t"),
@@ -44,7 +44,7 @@ const selectCodeComments = (db: Database) =>
 
 type CodeCommentQueryRow = Awaited<ReturnType<typeof selectCodeComments>>[number];
 
-const toContext = (
+export const toCodeCommentContext = (
   pull: IssueNames,
   { poster, resolver, ...row }: CodeCommentQueryRow,
 ): CodeCommentContext => ({ ...row, pull, poster: poster[0], resolver: resolver[0] });
@@ -89,7 +89,7 @@ async function list(
   } = await batch(ctx.db, commentPage(ctx.db, asked));
   const pull = namesOf(repo, number);
   if (!found || !isIssueVisible(repo, pull.row)) throw notFound();
-  return toListedPage(page, (row) => toContext(pull, row));
+  return toListedPage(page, (row) => toCodeCommentContext(pull, row));
 }
 
 interface CommentPage extends ReviewedPull, Slice {
@@ -148,7 +148,7 @@ export async function findCodeComment(
   const pull = namesOf(repo, number);
   const [row] = await commentById(ctx.db, { ...reviewedPullOf(ctx, repo, number), id });
   if (!row || !isIssueVisible(repo, pull.row)) throw notFound("comment does not exist");
-  return toContext(pull, row);
+  return toCodeCommentContext(pull, row);
 }
 
 const commentById = prepare((db, { id, ...pull }: Params<ReviewedPull & { id: number }>) =>
