@@ -1,13 +1,14 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
-import { pullPages } from "./pull-pages.tsx";
 import { histories } from "./history.tsx";
 import { conversations } from "./issue.tsx";
 import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
+import { pullCommits } from "./pull-commits.tsx";
+import { pullFiles } from "./pull-files.tsx";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
@@ -15,7 +16,8 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   newIssues,
   conversations,
   histories,
-  pullPages,
+  pullCommits,
+  pullFiles,
   labels,
   milestones,
 ];
