@@ -376,6 +376,97 @@ describe("a pending review", () => {
   });
 });
 
+describe("a suggestion", () => {
+  const suggest = (text: string) => `Better:\n\`\`\`suggestion\n${text}\n\`\`\``;
+  const contentOf = async ({ path }: Pull, file = "src/f.txt") => {
+    const { body } = await call("GET", `/repos${path}/contents/${file}?ref=topic`, { as: owner });
+    return atob(body.content);
+  };
+
+  it("begins with the lines of the form, and is shown as a diff", async () => {
+    const pull = await makePull();
+    const page = await read(pull.files);
+    const [, href = ""] = /href="(\?comment=[0-9a-f]+)R2"/.exec(page) ?? [];
+    const opened = await read(`${pull.files}${href}R1-2`);
+    const [, suggestion = ""] = /href="([^"]*suggest=1)"/.exec(opened) ?? [];
+    expect(await read(pull.files + suggestion.replaceAll("&amp;", "&"))).toContain(
+      "```suggestion\none\nTWO\n```</textarea>",
+    );
+    await comment(pull, { body: suggest(HOSTILE) });
+    for (const at of [pull.files, pull.at]) {
+      const shown = await read(at, ownerBrowser);
+      expect(shown).toMatch(
+        /class="removed">-TWO\n<\/span><span class="added">\+(?:"|&quot;)&gt;&lt;script&gt;/,
+      );
+      expect(shown).not.toContain("<script>alert");
+    }
+  });
+
+  it("is applied by those who may write to the head, alone", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: suggest("2") });
+    const apply = { apply: idOf((await commentsOf(pull))[0]) };
+    expect(await read(pull.files)).not.toContain('name="apply"');
+    expect((await send(pull.files, "code", apply)).status).toBe(403);
+    expect(await contentOf(pull)).toBe("one\nTWO\nthree\n");
+    expect(await read(pull.at, ownerBrowser)).toContain('name="apply"');
+    expect((await send(pull.at, "code", apply, ownerBrowser)).status).toBe(303);
+    expect(await contentOf(pull)).toBe("one\n2\nthree\n");
+    const again = await send(pull.files, "code", apply, ownerBrowser);
+    expect(again.status).toBe(409);
+  });
+
+  it("is applied with others as one commit", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: suggest("two\nand a half") });
+    await comment(pull, { body: suggest("3"), line: "3", start_line: "3" });
+    await comment(pull, { body: suggest("NEW"), path: "new.txt", line: "1", start_line: "1" });
+    const chosen = Object.fromEntries(
+      (await commentsOf(pull)).map((each) => [`suggestion-${idOf(each)}`, "on"]),
+    );
+    expect((await send(pull.files, "apply-suggestions", chosen)).status).toBe(403);
+    const sent = await send(pull.files, "apply-suggestions", chosen, ownerBrowser);
+    expect(sent.status).toBe(303);
+    expect(await contentOf(pull)).toBe("one\ntwo\nand a half\n3\n");
+    expect(await contentOf(pull, "new.txt")).toBe("NEW\n");
+    const { body } = await call("GET", `/repos${pull.path}/commits?sha=topic`, { as: owner });
+    expect(body).toMatchObject([
+      {
+        commit: {
+          message: `Apply 3 suggestions\n\nCo-authored-by: ${reader.name} <${reader.email}>\n`,
+        },
+        parents: [{ sha: pull.head }],
+      },
+      { sha: pull.head },
+      {},
+    ]);
+  });
+
+  it("is not applied with one for the same line, nor with one that is no suggestion", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: suggest("3"), line: "3", start_line: "2" });
+    await comment(pull, { body: suggest("2") });
+    await comment(pull, { body: "no suggestion" });
+    const [range, one, none] = (await commentsOf(pull)).map((each) => `suggestion-${idOf(each)}`);
+    const applyAll = async (names: (string | undefined)[], status: number, words: string) => {
+      const chosen = Object.fromEntries(names.map((name) => [name, "on"]));
+      const sent = await send(pull.files, "apply-suggestions", chosen, ownerBrowser);
+      expect(sent.status, words).toBe(status);
+      expect(String(sent.body)).toContain(words);
+      expect(await contentOf(pull)).toBe("one\nTWO\nthree\n");
+    };
+    await applyAll([one, range], 409, "two suggestions are for line 2 of src/f.txt");
+    await applyAll([one, none], 422, "the comment suggests nothing");
+    await applyAll([], 422, "no suggestion is chosen");
+    await applyAll([one, "suggestion-999999999"], 404, "");
+    const many = Array.from({ length: 101 }, (_, at) => `suggestion-${at + 1}`);
+    await applyAll(many, 422, "at most 100 suggestions");
+    const outdated = eq(codeComments.entryId, Number(one?.slice("suggestion-".length)));
+    await db.update(codeComments).set({ isOutdated: true }).where(outdated);
+    await applyAll([one], 409, "another version of the file");
+  });
+});
+
 describe("viewed files", () => {
   it("are a reader's own, counted and folded, until they change", async () => {
     const pull = await makePull();

@@ -84,7 +84,7 @@ export async function createReview(
   pull: PullContext,
   input: NewReview,
 ): Promise<ReviewContext> {
-  const stored = await review(ctx, pull, input);
+  const stored = await writeReview(ctx, pull, input);
   // The condition of the statements is that there is a pending review, which the first one inserts.
   if (!stored) throw new Error("a review without its row");
   return stored;
@@ -103,10 +103,10 @@ export async function createReviewOnce(
   pull: PullContext,
   input: SentReview,
 ): Promise<ReviewContext | undefined> {
-  return review(ctx, pull, input, input.since);
+  return writeReview(ctx, pull, input, input.since);
 }
 
-async function review(
+async function writeReview(
   ctx: Ctx,
   pull: PullContext,
   input: NewReview & Partial<SentReview>,

@@ -154,3 +154,32 @@ export async function findCodeComment(
 const commentById = prepare((db, { id, ...pull }: Params<ReviewedPull & { id: number }>) =>
   selectCodeComments(db).where(allOf(eq(codeComments.entryId, id), isVisibleOf(pull))),
 );
+
+/**
+ * Finds comments on code of a pull request, in the order of their ids.
+ *
+ * Cost: one query.
+ *
+ * @throws Failure as `findCodeComment`, for any of them.
+ */
+export async function findCodeComments(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  ids: readonly number[],
+): Promise<CodeCommentContext[]> {
+  const pull = namesOf(repo, number);
+  const asked = { ...reviewedPullOf(ctx, repo, number), ids };
+  const rows = await commentsByIds(ctx.db, asked);
+  if (rows.length < new Set(ids).size || !isIssueVisible(repo, pull.row)) {
+    throw notFound("comment does not exist");
+  }
+  return rows.map((row) => toCodeCommentContext(pull, row));
+}
+
+const commentsByIds = prepare(
+  (db, { ids, ...pull }: Params<ReviewedPull & { ids: readonly number[] }>) =>
+    selectCodeComments(db)
+      .where(allOf(sql`${codeComments.entryId} in ${ids}`, isVisibleOf(pull)))
+      .orderBy(asc(codeComments.entryId)),
+);

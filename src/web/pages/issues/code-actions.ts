@@ -1,21 +1,31 @@
 import { toCommentDeletion } from "../../../domain/exchange/webhooks/dispatch/deletion-payload.ts";
 import { deleteComment } from "../../../domain/issues/comments/delete-comment.ts";
 import { findCommentAndIssue } from "../../../domain/issues/comments/find-comment.ts";
+import {
+  applyCodeSuggestion,
+  applyCodeSuggestions,
+  SUGGESTIONS_MAX,
+} from "../../../domain/pulls/code-review/apply-suggestion.ts";
 import { finishReview } from "../../../domain/pulls/code-review/finish-review.ts";
 import { createReviewOnce } from "../../../domain/pulls/code-review/submit-review.ts";
 import { deleteReview } from "../../../domain/pulls/reviews/delete-review.ts";
-import { findCodeComment } from "../../../domain/pulls/reviews/find-code-comments.ts";
+import {
+  findCodeComment,
+  findCodeComments,
+} from "../../../domain/pulls/reviews/find-code-comments.ts";
 import { findPendingReview } from "../../../domain/pulls/reviews/find-review.ts";
 import { markConversation } from "../../../domain/pulls/reviews/resolve-conversation.ts";
 import { viewFile } from "../../../domain/pulls/reviews/view-file.ts";
-import { conflict, invalidField, notFound } from "../../../lib/failure.ts";
+import { conflict, invalid, invalidField, notFound } from "../../../lib/failure.ts";
 import { issuePath } from "../addresses.ts";
 import type { Form } from "../form.ts";
 import { readId } from "../read-id.ts";
 import { readMarkdown } from "../read-markdown.ts";
 import { placeOfFile } from "../repository/diff.tsx";
+import { TITLE_CHARS_MAX } from "../text-field.tsx";
 import type { Action, Done } from "./action.ts";
 import { onPull } from "./on-pull.ts";
+import { SUGGESTION } from "./suggestion.ts";
 
 const PATH_CHARS_MAX = 4096;
 
@@ -75,6 +85,10 @@ function requirePlace(form: Form, path: string): void {
 const BUTTONS: Readonly<Record<string, (id: number) => Action>> = {
   resolve: (id) => mark(id, true),
   reopen: (id) => mark(id, false),
+  apply: (id) =>
+    onPull(async (pull, { ctx, repo, number, user }) => {
+      await applyCodeSuggestion(ctx, pull, await findCodeComment(ctx, repo, number, id), user);
+    }),
   delete:
     (id) =>
     async ({ ctx, repo, number }) => {
@@ -88,6 +102,21 @@ const mark = (id: number, isResolved: boolean): Action =>
     await markConversation(ctx, pull, await findCodeComment(ctx, repo, number, id), isResolved);
     return { entryId: id };
   });
+
+/** @throws Failure `invalid` for more than make a commit. */
+function readSuggestionIds(form: Form): number[] {
+  const names = form.namesWith(SUGGESTION);
+  // Before they are looked up; the verb refuses the same.
+  if (names.length > SUGGESTIONS_MAX) {
+    throw invalid(`at most ${SUGGESTIONS_MAX} suggestions make a commit`);
+  }
+  return names.map((name) => readId(name.slice(SUGGESTION.length)));
+}
+
+const applyAll = onPull(async (pull, { ctx, repo, number, user, form }) => {
+  const comments = await findCodeComments(ctx, repo, number, readSuggestionIds(form));
+  await applyCodeSuggestions(ctx, pull, comments, user, form.line("message", TITLE_CHARS_MAX));
+});
 
 const press: Action = async (sent) => {
   const [name, button] = Object.entries(BUTTONS).find(([each]) => sent.form.isSet(each)) ?? [];
@@ -117,6 +146,7 @@ export const CODE_ACTIONS = {
   "code-comment": comment,
   code: press,
   review,
+  "apply-suggestions": applyAll,
   "discard-review": onPull(async (pull, { ctx }) => {
     const pending = await findPendingReview(ctx, pull);
     if (pending) await deleteReview(ctx, pull, pending);

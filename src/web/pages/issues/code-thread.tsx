@@ -1,5 +1,6 @@
 import type { Child } from "hono/jsx";
 
+import { isAllowed } from "../../../auth/access/permission.ts";
 import { isIssueWritable } from "../../../domain/issues/issue/find-issue.ts";
 import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
 import type { CodeCommentContext } from "../../../shapes/pulls/pull-review-comment.ts";
@@ -7,14 +8,17 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { accountPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
+import { Field } from "../layout.tsx";
 import { Count } from "../count.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
+import { TITLE_CHARS_MAX } from "../text-field.tsx";
 import { UserText } from "../user-text.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { CodeForm, type CodePlace } from "./code-form.tsx";
 import { EditForm } from "./edit-form.tsx";
 import { mayTakePart, type Refused } from "./issue-head.tsx";
 import { Reactions } from "./reactions.tsx";
+import { showSuggestion, SUGGESTION, suggestionOf } from "./suggestion.ts";
 
 /** A conversation about code. */
 export interface Thread {
@@ -52,12 +56,51 @@ export interface ThreadPage {
   readonly reactions: ReadonlyMap<number | null, readonly ReactionCount[]>;
   /** Whether the reader has begun a review. */
   readonly hasPending: boolean;
+  /** Whether the page has a `SuggestionsForm`. */
+  readonly hasApplyForm: boolean;
   /** The form that the address asks for, by the id of its comment. */
   readonly opened: Readonly<Partial<Record<ThreadForm, number>>>;
   readonly refused: Refused | undefined;
   /** The address of the page with a form at a comment, or with none. */
   readonly hrefOf: (commentId: number, form?: ThreadForm) => string;
 }
+
+/** The form to which these boxes belong. */
+const APPLY_ID = "apply-suggestions";
+
+/** The form that applies the chosen suggestions of a page as one commit. */
+export function SuggestionsForm({ sending }: { sending: Sending }) {
+  return (
+    <ActionForm {...sending} action="apply-suggestions" id={APPLY_ID} class="card">
+      <h2>Suggestions</h2>
+      <Field
+        label="Message of the commit, if you like"
+        name="message"
+        id="apply-message"
+        isOptional
+        maxlength={TITLE_CHARS_MAX}
+      />
+      <button type="submit">Apply the chosen suggestions as one commit</button>
+    </ActionForm>
+  );
+}
+
+/** Whether the reader may commit to the head, as far as the page knows. */
+export const mayApply = ({ headRepo, headTip, pull, row, repo }: PullContext): boolean =>
+  !row.isClosed &&
+  headRepo !== undefined &&
+  headRepo.row.archivedAt === null &&
+  headTip !== undefined &&
+  (isAllowed(headRepo, WRITE_CODE) || (pull.allowMaintainerEdit && isAllowed(repo, WRITE_CODE)));
+
+const WRITE_CODE = { unit: "code", mode: "write" } as const;
+
+/** Whether a comment suggests something that applies to the head as it is. */
+export const isApplicable = (comment: CodeCommentContext, { pull }: PullContext): boolean =>
+  comment.review.state !== "pending" &&
+  !comment.code.isOutdated &&
+  comment.code.commitOid === pull.headOid &&
+  suggestionOf(comment) !== undefined;
 
 /** The form to which the buttons of conversations belong. */
 const BUTTONS_ID = "code-buttons";
@@ -244,8 +287,19 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
           }
         />
       ) : (
-        <UserText html={on.html.get(entry.id) ?? ""} />
+        <UserText html={showSuggestion(on.html.get(entry.id) ?? "", comment)} />
       )}
+      {user !== undefined && mayApply(pull) && isApplicable(comment, pull) ? (
+        <div class="row">
+          <ThreadButton name="apply" commentId={entry.id} label="Apply suggestion" class="small" />
+          {on.hasApplyForm ? (
+            <label class="check">
+              <input type="checkbox" name={`${SUGGESTION}${entry.id}`} value="on" form={APPLY_ID} />
+              <span>Choose it</span>
+            </label>
+          ) : undefined}
+        </div>
+      ) : undefined}
       <Reactions reactions={on.reactions.get(entry.id) ?? []} sending={undefined} />
     </article>
   );

@@ -4,6 +4,7 @@ import type { Child } from "hono/jsx";
 
 import type { ChangedPath, FileDiff } from "../../../domain/code/commits/list-file-diffs.ts";
 import type { CodeReview } from "../../../domain/pulls/reviews/read-code-review.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { WebEnv } from "../../env.ts";
 import { renderComments } from "../markup.ts";
 import { type DiffNotes, placeOfFile, type ShownDiff } from "../repository/diff.tsx";
@@ -22,6 +23,8 @@ import {
   CodeThread,
   CommentCount,
   groupThreads,
+  isApplicable,
+  mayApply,
   type ThreadForm,
   type ThreadPage,
   toPlace,
@@ -123,6 +126,10 @@ export async function openFileTalk(
   };
 }
 
+/** Whether there is a suggestion to apply among the comments of a page. */
+export const hasSuggestions = ({ comments }: CodeReview, pull: PullContext): boolean =>
+  mayApply(pull) && comments.some((comment) => isApplicable(comment, pull));
+
 async function openThreads(
   c: Context<WebEnv>,
   page: EnteredPull,
@@ -138,6 +145,7 @@ async function openThreads(
     html: new Map(review.comments.map(({ entry }, at) => [entry.id, texts[at] ?? ""])),
     reactions: review.reactions,
     hasPending: review.pending !== undefined,
+    hasApplyForm: hasSuggestions(review, pull),
     opened: { reply: Number(c.req.query("reply")), edit: Number(c.req.query("edit")) },
     refused,
     hrefOf: (id, form?: ThreadForm) => {

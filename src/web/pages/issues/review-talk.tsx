@@ -44,6 +44,7 @@ export async function openReviewTalk(props: ReviewTalkProps): Promise<ReviewTalk
     html: new Map(comments.map(({ entry }, at) => [entry.id, html[at] ?? ""])),
     reactions: code.reactions,
     hasPending: code.hasPending,
+    hasApplyForm: false,
     opened,
     refused,
     hrefOf: (id, form) => {
