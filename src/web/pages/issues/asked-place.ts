@@ -2,7 +2,7 @@ import type { Context } from "hono";
 
 import type { FileDiff } from "../../../domain/code/commits/list-file-diffs.ts";
 import { decodeText } from "../../../git/byte-text.ts";
-import type { DiffSide } from "../repository/diff-rows.ts";
+import type { LineSide } from "../repository/diff-rows.ts";
 import type { CodePlace } from "./code-form.tsx";
 import type { Refused } from "./issue-head.tsx";
 
@@ -50,7 +50,7 @@ export function findAskedForm(
   const lines = [Number(first ?? 0), Number(last ?? 0)];
   const place: CodePlace = {
     path: found.file.path,
-    side: side as DiffSide,
+    side: side as LineSide,
     line: Math.max(...lines),
     startLine: Math.min(...lines),
   };

@@ -1,11 +1,11 @@
-import type { DiffSide } from "../repository/diff-rows.ts";
+import type { LineSide } from "../repository/diff-rows.ts";
 import { TextField } from "../text-field.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
 
 /** Lines of a file that a comment is about. */
 export interface CodePlace {
   path: string;
-  side: DiffSide;
+  side: LineSide;
   /** The last line; 0 for the file as a whole. */
   line: number;
   startLine: number;

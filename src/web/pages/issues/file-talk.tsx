@@ -8,7 +8,7 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { WebEnv } from "../../env.ts";
 import { renderComments } from "../markup.ts";
 import { type DiffNotes, placeOfFile, type ShownDiff } from "../repository/diff.tsx";
-import type { DiffSide, LineNotes } from "../repository/diff-rows.ts";
+import type { LineSide, LineNotes } from "../repository/diff-rows.ts";
 import type { DiffView } from "../repository/diff-view.ts";
 import type { EnteredPull } from "../repository/enter.ts";
 import type { Sending } from "./action-form.tsx";
@@ -58,7 +58,7 @@ class FileNotes implements LineNotes {
     this.#html.set(key, (this.#html.get(key) ?? "") + html);
   }
 
-  below(side: DiffSide, line: number): string {
+  below(side: LineSide, line: number): string {
     const key = side + line;
     this.#placed.add(key);
     return this.#html.get(key) ?? "";

@@ -23,7 +23,7 @@ interface ReviewTalkProps {
   refused: Refused | undefined;
 }
 
-/** Conversations about code as a page of a timeline shows them: below the reviews that began them. */
+/** Conversations about code as a timeline shows them: below the reviews that began them. */
 export interface ReviewTalk {
   /** What stands below the text of a review; undefined for one without comments on code. */
   readonly below: (entry: ConversationEntry) => Child;

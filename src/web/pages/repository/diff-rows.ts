@@ -22,14 +22,14 @@ interface RowBudgets {
 }
 
 /** A side of a diff, as addresses of lines name it: the file before the change, or after it. */
-export type DiffSide = "L" | "R";
+export type LineSide = "L" | "R";
 
 /** What a page adds to the lines of a file. */
 export interface LineNotes {
   /** The address to which the number of a line leads; by default that of the line itself. */
-  readonly hrefOf: ((side: DiffSide, line: number) => string) | undefined;
+  readonly hrefOf: ((side: LineSide, line: number) => string) | undefined;
   /** What stands below a line, as HTML; "" for nothing. */
-  readonly below: (side: DiffSide, line: number) => string;
+  readonly below: (side: LineSide, line: number) => string;
 }
 
 /** A file as its lines are formatted. */
@@ -190,7 +190,7 @@ function formatSplit(rows: readonly LineRow[], file: FileFormat): string {
   const sideCells = (
     line: SideLine | undefined,
     kind: "removed" | "added",
-    side: DiffSide,
+    side: LineSide,
   ): string =>
     line
       ? numberCell(line, side, file, kind) + textCell(line, highlighted, kind)
@@ -222,7 +222,7 @@ function rowBelow(
 
 function numberCell(
   { number }: SideLine,
-  side: DiffSide,
+  side: LineSide,
   { id, notes }: FileFormat,
   kind?: string,
 ): string {
