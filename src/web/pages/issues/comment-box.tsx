@@ -1,7 +1,10 @@
+import type { Child } from "hono/jsx";
+
 import type { Attachment, User } from "../../../db/schema/index.ts";
 import { ATTACHMENT_NAME_MAX } from "../../../domain/issues/attachments/attachment-name.ts";
-import type { ReactionCount } from "../../../domain/issues/timeline/open-conversation.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
+import type { ConversationEntry } from "../../../domain/issues/timeline/open-conversation.ts";
 import { accountPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
@@ -9,9 +12,9 @@ import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import { Field } from "../layout.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
+import { EditForm } from "./edit-form.tsx";
 import { Text } from "./entry.tsx";
 import { Reactions } from "./reactions.tsx";
-import { TextField } from "../text-field.tsx";
 
 /** A text that somebody wrote in a conversation: the issue itself, a comment, a review. */
 export interface Written {
@@ -31,6 +34,8 @@ export interface Written {
   reactions: readonly ReactionCount[];
   /** The id of a comment; undefined for the issue itself. */
   commentId: number | undefined;
+  /** The entry of a review. */
+  review?: ConversationEntry;
 }
 
 interface CommentBoxProps {
@@ -46,11 +51,14 @@ interface CommentBoxProps {
   mayReact: boolean;
   /** Why its edit was refused, and what was typed. */
   refused?: { text: string; body: string } | undefined;
+  /** What stands below the text. */
+  below?: Child;
 }
 
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
-  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact } = props;
+  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact, below } = props;
+  const { repo, hasFiles } = props;
   const { id, author, originalAuthor, reactions, commentId, contentVersion } = written;
   return (
     <li class="comment" id={id} tabindex={-1}>
@@ -93,8 +101,20 @@ export function CommentBox(props: CommentBoxProps) {
           ) : undefined}
           {mayEdit && !isEditing ? <OwnMenu {...props} /> : undefined}
         </header>
-        {isEditing ? <EditForm {...props} /> : <Text html={written.html} empty="No description." />}
+        {isEditing ? (
+          <EditForm
+            {...written}
+            repo={repo}
+            hasFiles={hasFiles}
+            sending={sending}
+            cancelHref={addressOf(sending, commentId, {})}
+            refused={props.refused}
+          />
+        ) : below !== undefined && written.html.trim() === "" ? undefined : (
+          <Text html={written.html} empty="No description." />
+        )}
         <Files {...props} />
+        {below}
         {isEditing ? undefined : (
           <Reactions
             reactions={reactions}
@@ -144,42 +164,6 @@ function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
         </details>
       )}
     </>
-  );
-}
-
-function EditForm(props: CommentBoxProps) {
-  const { repo, hasFiles, written, sending, refused } = props;
-  const { id, body, contentVersion, commentId } = written;
-  return (
-    <ActionForm
-      {...sending}
-      action={commentId === undefined ? "edit-body" : "edit-comment"}
-      class="inside"
-    >
-      {commentId === undefined ? undefined : (
-        <input type="hidden" name="comment" value={commentId} />
-      )}
-      <input type="hidden" name="content_version" value={contentVersion} />
-      <TextField
-        repo={repo}
-        label="Text"
-        name="body"
-        id={`edit-${id}`}
-        value={refused?.body ?? body}
-        fault={refused?.text}
-        isRequired={commentId !== undefined}
-        isFirst
-        hasFiles={hasFiles}
-      />
-      <div class="row">
-        <button type="submit" class="primary">
-          Save
-        </button>
-        <a class="button" href={addressOf(sending, commentId, {})}>
-          Cancel
-        </a>
-      </div>
-    </ActionForm>
   );
 }
 

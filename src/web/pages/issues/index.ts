@@ -2,7 +2,6 @@ import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
 import { compare } from "./compare.tsx";
-import { pullPages } from "./pull-pages.tsx";
 import { histories } from "./history.tsx";
 import { conversations } from "./issue.tsx";
 import { labels } from "./labels.tsx";
@@ -11,6 +10,8 @@ import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
 import { suggestions } from "./suggestions.ts";
 import { uploads } from "./upload.tsx";
+import { pullCommits } from "./pull-commits.tsx";
+import { pullFiles } from "./pull-files.tsx";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
@@ -21,7 +22,8 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   suggestions,
   conversations,
   histories,
-  pullPages,
+  pullCommits,
+  pullFiles,
   labels,
   milestones,
 ];
