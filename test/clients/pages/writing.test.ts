@@ -291,6 +291,22 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       expect(await area.inputValue()).toContain("@ada");
     }));
 
+  it("is equipped where another script puts it into the page", () =>
+    write(async ({ page, path }) => {
+      await page.evaluate(async (address) => {
+        const answer = await fetch(address);
+        const other = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const form = other.querySelector("form:has([id^=edit-])");
+        document.querySelector(".timeline")?.after(...(form ? [form] : []));
+      }, `${path}?edit=body`);
+      await page
+        .getByRole("toolbar", { name: "Format Text" })
+        .getByLabel("List", { exact: true })
+        .click();
+      expect(await page.locator("textarea[id^=edit-]").inputValue()).toBe(`- ${SOURCE}`);
+      expect(await page.getByRole("tab").count()).toBe(4);
+    }));
+
   it("takes quotes beside what was typed, and what is sent has the focus", () =>
     write(async ({ page, area, path }) => {
       await area.fill("mine");

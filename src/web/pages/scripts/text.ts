@@ -6,13 +6,24 @@ import { uploadInPlace } from "./text/files.ts";
 import { previewInPlace } from "./text/preview.ts";
 import { quoteInPlace } from "./text/quote.ts";
 
-for (const field of document.querySelectorAll<HTMLElement>(".text-field")) {
-  const area = field.querySelector("textarea");
-  if (!area) continue;
-  keepDraft(area);
-  formatOnDemand(field, area);
-  previewInPlace(field, area);
-  uploadInPlace(field, area);
-  completeReferences(area);
+const known = new WeakSet<Element>();
+
+function equip(root: ParentNode): void {
+  for (const field of root.querySelectorAll<HTMLElement>(".text-field")) {
+    const area = field.querySelector("textarea");
+    if (!area || known.has(field)) continue;
+    known.add(field);
+    keepDraft(area);
+    formatOnDemand(field, area);
+    previewInPlace(field, area);
+    uploadInPlace(field, area);
+    completeReferences(area);
+  }
 }
+
+equip(document);
+// Other scripts put forms into the page.
+new MutationObserver((changes) => {
+  if (changes.some(({ addedNodes }) => addedNodes.length > 0)) equip(document);
+}).observe(document.body, { childList: true, subtree: true });
 quoteInPlace();
