@@ -15,6 +15,7 @@ import { db } from "../../support/db.ts";
 import { makeComment, makeIssue } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { doorsWith } from "../../support/service.ts";
+import { makePull } from "../../support/pulls.ts";
 import { systemCtx } from "../../support/system.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -137,6 +138,17 @@ describe("a file that is uploaded for a text", () => {
     expect(await filesAt(`comments/${comment.id}`)).toEqual([]);
     expect((await send(owner, at, { ...editComment, body: third })).status).toBe(303);
     expect(await filesAt(`comments/${comment.id}`)).toEqual([uuidIn(third)]);
+  });
+
+  it("belongs to a review that links it", async () => {
+    const pull = await makePull(repo, { headBranch: "reviewed" });
+    const markdown = await link(reader);
+    const at = `${path}/pulls/${pull.number}`;
+    const review = { action: "review", state: "comment", body: markdown };
+    expect((await send(reader, at, review)).status).toBe(303);
+    const page = String((await browserOf(owner).get(at)).body);
+    expect(page).toContain(`<a href="/attachments/${uuidIn(markdown)}">a.png</a>`);
+    expect(await noteOf(uuidIn(markdown))).toBeUndefined();
   });
 
   // SECURITY: who knows a link of somebody else's text can take nothing by it.
