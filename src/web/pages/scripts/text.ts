@@ -6,24 +6,23 @@ import { uploadInPlace } from "./text/files.ts";
 import { previewInPlace } from "./text/preview.ts";
 import { quoteInPlace } from "./text/quote.ts";
 
-const known = new WeakSet<Element>();
+const opened = new WeakSet<Element>();
 
-function equip(root: ParentNode): void {
-  for (const field of root.querySelectorAll<HTMLElement>(".text-field")) {
-    const area = field.querySelector("textarea");
-    if (!area || known.has(field)) continue;
-    known.add(field);
-    keepDraft(area);
-    formatOnDemand(field, area);
-    previewInPlace(field, area);
-    uploadInPlace(field, area);
-    completeReferences(area);
-  }
+function open(field: HTMLElement): void {
+  const area = field.querySelector("textarea");
+  if (!area || opened.has(field)) return;
+  opened.add(field);
+  keepDraft(area);
+  formatOnDemand(field, area);
+  previewInPlace(field, area);
+  uploadInPlace(field, area);
+  completeReferences(area);
 }
 
-equip(document);
-// Other scripts put forms into the page.
-new MutationObserver((changes) => {
-  if (changes.some(({ addedNodes }) => addedNodes.length > 0)) equip(document);
-}).observe(document.body, { childList: true, subtree: true });
+for (const field of document.querySelectorAll<HTMLElement>(".text-field")) open(field);
+// A form that another script puts into the page gets the focus there.
+document.addEventListener("focusin", ({ target }) => {
+  const field = (target as Element).closest<HTMLElement>(".text-field");
+  if (field) open(field);
+});
 quoteInPlace();
