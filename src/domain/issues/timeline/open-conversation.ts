@@ -27,6 +27,7 @@ import { isIssueWritable, isNumbered } from "../issue/find-issue.ts";
 import { isLabelWriter } from "../../repos/labels/label-owner.ts";
 import { type IssueChoices, issueChoices } from "../lists/list-choices.ts";
 import { subscriptionTo, toSubscription } from "../notifications/issue-subscriptions.ts";
+import { toVersion, versionByNumber } from "./conversation-version.ts";
 import {
   timelineIds,
   type TimelineList,
@@ -70,6 +71,8 @@ export interface Conversation {
   readonly stopwatchAt: number | undefined;
   /** What a writer may choose; undefined for other callers. */
   readonly choices: IssueChoices | undefined;
+  /** Differs as soon as something of it changes. */
+  readonly version: string;
 }
 
 const ALL_TIMES = { since: undefined, before: undefined };
@@ -101,6 +104,7 @@ export async function openConversation(
     ...timelinePage(db, list),
     ...besides(db, { list, userId }),
     subscription: subscriptionTo(db, { repoId, number, userId }),
+    versions: versionByNumber(db, { repoId, number }),
     ...(mayChoose ? namedChoices(issueChoices(db, { repoId, ownerId })) : {}),
   });
   const { issue, entries, offset } = toTimeline(ctx, repo, found);
@@ -132,6 +136,7 @@ export async function openConversation(
     isSubscribed: toSubscription(repo, subscription[0]).isSubscribed,
     spentSeconds: times.reduce((sum, { seconds }) => sum + seconds, 0),
     stopwatchAt: found.stopwatch[0]?.createdAt,
+    version: found.versions[0] ? await toVersion(found.versions[0]) : "",
     choices:
       isWriter && labelChoices && milestoneChoices
         ? { labels: labelChoices, milestones: milestoneChoices }

@@ -9,6 +9,7 @@ import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
+import { versions } from "./version.ts";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
@@ -17,6 +18,7 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   newIssues,
   conversations,
   histories,
+  versions,
   pullPages,
   labels,
   milestones,

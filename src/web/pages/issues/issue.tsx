@@ -186,6 +186,8 @@ async function showConversation(
   const props: PartProps = { ...view, c, page, sending, refused };
   const texts = await renderTexts(page, view);
   const action = refused?.form.text("action");
+  // Others than those who are signed in reload the page.
+  const isFollowing = page.ctx.actor.user !== undefined;
   return renderRepository(
     c,
     page,
@@ -193,11 +195,21 @@ async function showConversation(
       tab: isPull ? "pulls" : "issues",
       title: `#${number} - ${title}`,
       hasUserText: true,
+      scripts: isFollowing ? ["conversation.ts"] : [],
+      loadsParts: isFollowing,
       status: refused?.refusal.status ?? 200,
     },
     <>
-      <IssueHead {...props} issue={issue} />
-      {mergeState ? <PullTabs pull={mergeState.pull} current="conversation" /> : undefined}
+      <p
+        class="hidden"
+        role="status"
+        data-version={isFollowing ? conversation.version : undefined}
+        data-path={sending.path}
+      />
+      <div data-live="head">
+        <IssueHead {...props} issue={issue} />
+        {mergeState ? <PullTabs pull={mergeState.pull} current="conversation" /> : undefined}
+      </div>
       <div class="split end">
         <div>
           {refused && !WITH_FIELDS.has(action ?? "") ? (
@@ -215,18 +227,24 @@ async function showConversation(
               ),
             )}
           </ol>
-          <Pager url={c.req.url} page={list} total={entries.total} />
+          <div data-live="pages">
+            <Pager url={c.req.url} page={list} total={entries.total} />
+          </div>
           {mergeState ? (
-            <MergeBox
-              page={page}
-              state={mergeState}
-              sending={sending}
-              sent={action === "merge" ? refused?.form : undefined}
-            />
+            <div data-live="merge">
+              <MergeBox
+                page={page}
+                state={mergeState}
+                sending={sending}
+                sent={action === "merge" ? refused?.form : undefined}
+              />
+            </div>
           ) : undefined}
           <NewComment {...props} />
         </div>
-        <Sidebar page={page} {...view} />
+        <div data-live="side">
+          <Sidebar page={page} {...view} />
+        </div>
       </div>
     </>,
   );
