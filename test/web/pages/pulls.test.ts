@@ -496,7 +496,7 @@ describe("the pages of a pull request", () => {
     const page = await read(at);
     expect(page).toContain("It is a draft.");
     expect(page).toMatch(/It has conflicts with the base\.[^]*<code>a\.txt<\/code>/);
-    expect(page).toContain("git merge origin/main");
+    expect(page).toMatch(/git switch clash\ngit pull --no-rebase \S+\.git main\n/);
     expect(page).toContain("It is 1 commit behind main.");
     await makeRule(repo, {
       name: "main",

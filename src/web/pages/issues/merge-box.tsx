@@ -13,11 +13,13 @@ import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { MergeQueueEntryContext } from "../../../shapes/pulls/merge-queue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { accountPath, commitPath } from "../addresses.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { mayChange } from "./issue-head.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { CheckName, StatusIcon } from "../repository/commit-line.tsx";
+import { toShellWord } from "../shell-word.ts";
 
 /** The styles of a merge, with their names. */
 const STYLE_NAMES: Readonly<Record<MergeStyle, string>> = {
@@ -157,7 +159,9 @@ function Conditions({ page, state, sending }: MergeBoxProps) {
       ) : undefined}
       <Condition isMet={isMet}>
         {words}
-        {conflicts.length === 0 ? undefined : <Conflicts pull={pull} paths={conflicts} />}
+        {conflicts.length === 0 ? undefined : (
+          <Conflicts page={page} pull={pull} paths={conflicts} />
+        )}
       </Condition>
       <Checks state={state} />
       {unmet.map((condition) => (
@@ -268,9 +272,29 @@ const BATCH_STATES: Readonly<Record<MergeQueueState, string>> = {
 /** A title without the words that make it a draft. */
 const withoutDraft = (title: string): string => title.replace(/^(?:wip:|\[wip\])\s*/i, "");
 
-/** The files with conflicts, and the commands that resolve them. */
-function Conflicts({ pull, paths }: { pull: PullContext; paths: readonly string[] }) {
-  const { headBranch, baseBranch } = pull.pull;
+interface ConflictsProps {
+  page: EnteredRepository;
+  pull: PullContext;
+  paths: readonly string[];
+}
+
+/**
+ * The files with conflicts, and the commands that resolve them in a clone of the head's repository,
+ * which need not know the base's.
+ */
+function Conflicts({ page, pull, paths }: ConflictsProps) {
+  const { headBranch, baseBranch, flow } = pull.pull;
+  const url = `${htmlUrlOf(pull.repo, page.ctx)}.git`;
+  const [start, end] =
+    flow === "branch"
+      ? [
+          [`git fetch origin`, `git switch ${toShellWord(headBranch)}`],
+          `git push origin ${toShellWord(headBranch)}`,
+        ]
+      : [
+          [`# on the branch that the changes were pushed from`],
+          `git push ${url} HEAD:${toShellWord(`refs/for/${baseBranch}/${headBranch}`)}`,
+        ];
   return (
     <>
       <ul>
@@ -284,12 +308,11 @@ function Conflicts({ pull, paths }: { pull: PullContext; paths: readonly string[
         <summary>Commands that resolve them</summary>
         <pre class="secret">
           {[
-            `git fetch origin`,
-            `git switch ${headBranch}`,
-            `git merge origin/${baseBranch}`,
+            ...start,
+            `git pull --no-rebase ${url} ${toShellWord(baseBranch)}`,
             `# resolve the conflicts, then`,
-            `git commit -a`,
-            `git push`,
+            `git commit --all`,
+            end,
           ].join("\n")}
         </pre>
       </details>

@@ -11,6 +11,7 @@ import { fork } from "./fork.tsx";
 import { forks } from "./forks.tsx";
 import { graph } from "./graph.tsx";
 import { people } from "./people.tsx";
+import { releaseForms } from "./release-form.tsx";
 import { releases } from "./releases.tsx";
 import { search } from "./search.tsx";
 import { source } from "./source.tsx";
@@ -27,6 +28,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   commit,
   branches,
   releases,
+  releaseForms,
   people,
   forks,
   activity,
