@@ -185,6 +185,16 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
     on: "pull",
     prepare: (scene) => taken(scene, "merge", mergeFields(scene)),
   },
+  "restore-branch": {
+    by: "writers",
+    on: "pull",
+    prepare: (scene) => taken(scene, "merge", { ...mergeFields(scene), delete_branch: "on" }),
+  },
+  revert: {
+    by: "writers",
+    on: "pull",
+    prepare: (scene) => taken(scene, "merge", mergeFields(scene)),
+  },
 };
 
 function mergeFields({ ready }: Scene): Fields {

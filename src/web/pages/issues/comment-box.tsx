@@ -1,5 +1,6 @@
 import type { Attachment, User } from "../../../db/schema/index.ts";
 import type { ReactionCount } from "../../../domain/issues/timeline/open-conversation.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { accountPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
@@ -31,11 +32,15 @@ export interface Written {
 }
 
 interface CommentBoxProps {
+  repo: RepositoryContext;
+  /** Whether texts may have files. */
+  hasFiles: boolean;
   written: Written;
   now: number;
   sending: Sending;
   isEditing: boolean;
   mayEdit: boolean;
+  mayQuote: boolean;
   mayReact: boolean;
   /** Why its edit was refused, and what was typed. */
   refused?: { text: string; body: string } | undefined;
@@ -43,10 +48,10 @@ interface CommentBoxProps {
 
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
-  const { written, now, sending, isEditing, mayEdit, mayReact } = props;
+  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact } = props;
   const { id, author, originalAuthor, attachments, reactions, commentId, contentVersion } = written;
   return (
-    <li class="comment" id={id}>
+    <li class="comment" id={id} tabindex={-1}>
       {author && originalAuthor === "" ? <Avatar account={author} size={32} /> : undefined}
       <article
         class="box grow"
@@ -79,6 +84,11 @@ export function CommentBox(props: CommentBoxProps) {
               </>
             )}
           </span>
+          {mayQuote ? (
+            <a href={quoteAddress(sending, written)} data-quote>
+              Quote
+            </a>
+          ) : undefined}
           {mayEdit && !isEditing ? <OwnMenu {...props} /> : undefined}
         </header>
         {isEditing ? <EditForm {...props} /> : <Text html={written.html} empty="No description." />}
@@ -94,6 +104,13 @@ export function CommentBox(props: CommentBoxProps) {
     </li>
   );
 }
+
+/** The address of the form for a comment, with a text quoted in it. */
+const quoteAddress = ({ path }: Sending, { id }: Written): string => {
+  const [, entry = ""] = /^issuecomment-(\d+)$/.exec(id) ?? [];
+  const named = new URLSearchParams(entry === "" ? { quote: id } : { entry, quote: id });
+  return `${path}?${named.toString()}#new-comment`;
+};
 
 /** The address of a text: a comment may be on a later page of the conversation. */
 function addressOf(
@@ -129,7 +146,7 @@ function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
 }
 
 function EditForm(props: CommentBoxProps) {
-  const { written, sending, refused } = props;
+  const { repo, hasFiles, written, sending, refused } = props;
   const { id, body, contentVersion, commentId } = written;
   return (
     <ActionForm
@@ -142,6 +159,7 @@ function EditForm(props: CommentBoxProps) {
       )}
       <input type="hidden" name="content_version" value={contentVersion} />
       <TextField
+        repo={repo}
         label="Text"
         name="body"
         id={`edit-${id}`}
@@ -149,6 +167,7 @@ function EditForm(props: CommentBoxProps) {
         fault={refused?.text}
         isRequired={commentId !== undefined}
         isFirst
+        hasFiles={hasFiles}
       />
       <div class="row">
         <button type="submit" class="primary">

@@ -9,6 +9,8 @@ import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
+import { suggestions } from "./suggestions.ts";
+import { uploads } from "./upload.tsx";
 import { versions } from "./version.ts";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
@@ -16,6 +18,8 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   issueLists,
   compare,
   newIssues,
+  uploads,
+  suggestions,
   conversations,
   histories,
   versions,

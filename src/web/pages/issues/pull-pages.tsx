@@ -18,6 +18,7 @@ import { isFound, readDiffView } from "../repository/diff-view.ts";
 import { type EnteredPull, enterPullPage } from "../repository/enter.ts";
 import { renderRepository, type RepositoryPageOptions } from "../repository/frame.tsx";
 import { PullTabs } from "./pull-tabs.tsx";
+import { TEXT_PAGE } from "../text-field.tsx";
 import { ReviewForm } from "./review-form.tsx";
 
 const PAGE_SIZE = 50;
@@ -70,7 +71,7 @@ pullPages.get(`${PULL}/files`, async (c) => {
     c,
     page,
     "files",
-    DIFF_PAGE,
+    { ...TEXT_PAGE, scripts: [...DIFF_PAGE.scripts, ...TEXT_PAGE.scripts] },
     <>
       {diffs && diffs.changes.length > 0 ? (
         <Diff

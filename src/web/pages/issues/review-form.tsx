@@ -19,7 +19,13 @@ export function ReviewForm({ page, pull, sending }: ReviewFormProps) {
     <ActionForm {...sending} action="review" class="card">
       <h2>Review</h2>
       <input type="hidden" name="head" value={pull.pull.headOid} />
-      <TextField label="What do you think of the changes?" name="body" id="review-body" value="" />
+      <TextField
+        repo={page.repo}
+        label="What do you think of the changes?"
+        name="body"
+        id="review-body"
+        value=""
+      />
       <div class="row">
         <button type="submit" name="state" value="comment">
           Comment
