@@ -9,6 +9,7 @@ import {
   type TimelineEntry,
 } from "../../../src/db/schema/index.ts";
 import type { IssueAction } from "../../../src/web/pages/issues/actions.ts";
+import { SUGGESTION } from "../../../src/web/pages/issues/suggestion.ts";
 import { Browser } from "../../support/browser.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
@@ -22,6 +23,7 @@ import {
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeReadyPull, type ReadyPull } from "../../support/merges.ts";
 import { makeRule } from "../../support/protections.ts";
+import { makeCodeComment, makeReview } from "../../support/pulls.ts";
 import { refsOf } from "../../support/push.ts";
 import { withoutQueueConsumer } from "../../support/queue-consumer.ts";
 import { rowsOfRepository } from "../../support/rows-of-repository.ts";
@@ -50,8 +52,8 @@ interface Example {
   by: Sender;
   on: "issue" | "pull";
   fields?: Fields | ((scene: Scene) => Fields);
-  /** What it needs. */
-  prepare?: (scene: Scene) => Promise<unknown>;
+  /** Makes what it needs. @returns More fields. */
+  prepare?: (scene: Scene) => Promise<Fields | void>;
   /** The field of a long text. */
   text?: string;
   /** Whether an archive takes it, as by the API: subscriptions, and time that was spent. */
@@ -159,7 +161,12 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
   review: {
     by: "readers",
     on: "pull",
-    fields: ({ ready }) => ({ head: ready.headOid, state: "comment", body: "A text" }),
+    fields: ({ ready }) => ({
+      head: ready.headOid,
+      opened_at: "1",
+      state: "comment",
+      body: "A text",
+    }),
     text: "body",
   },
   "cancel-merge": {
@@ -185,6 +192,48 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
     on: "pull",
     prepare: (scene) => taken(scene, "merge", mergeFields(scene)),
   },
+  "code-comment": {
+    by: "readers",
+    on: "pull",
+    fields: ({ ready }) => ({
+      head: ready.headOid,
+      opened_at: "1",
+      replied: "0",
+      path: "topic",
+      side: "R",
+      line: "1",
+      start_line: "1",
+      when: "now",
+      body: "A text",
+    }),
+    text: "body",
+  },
+  code: {
+    by: "writers",
+    on: "pull",
+    prepare: async ({ ready }) => ({ resolve: String(await commentOnCode(ready, "Why?")) }),
+  },
+  "apply-suggestions": {
+    by: "writers",
+    on: "pull",
+    prepare: async ({ ready }) => {
+      const id = await commentOnCode(ready, "```suggestion\nA better topic\n```");
+      return { [`${SUGGESTION}${id}`]: "on", message: "" };
+    },
+  },
+  "discard-review": {
+    by: "readers",
+    on: "pull",
+    prepare: async ({ ready }) => {
+      await makeReview(ready.pull, { state: "pending" });
+    },
+  },
+  "view-file": {
+    by: "readers",
+    on: "pull",
+    fields: { view: `${"1".repeat(40)} topic` },
+    isTakenInArchive: true,
+  },
   "restore-branch": {
     by: "writers",
     on: "pull",
@@ -197,11 +246,18 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
   },
 };
 
+/** Comments on the line that the head adds. @returns The id of the comment. */
+async function commentOnCode({ pull, headOid }: ReadyPull, body: string): Promise<number> {
+  const review = await makeReview(pull, { state: "comment" });
+  const code = { path: "topic", commitOid: headOid, originalCommitOid: headOid };
+  return (await makeCodeComment(pull, review, code, { body })).id;
+}
+
 function mergeFields({ ready }: Scene): Fields {
   return { head: ready.headOid, style: "merge", title: "Merged", message: "" };
 }
 
-function startStopwatch({ path, issue }: Scene): Promise<unknown> {
+function startStopwatch({ path, issue }: Scene): Promise<void> {
   return api("POST", `/repos${path}/issues/${issue.number}/stopwatch/start`);
 }
 
@@ -268,6 +324,9 @@ const LONG = "long ".repeat(60_000);
 /** A sending that must be refused, by what is wrong with it. */
 type Refused = (scene: Scene, at: string, fields: Fields) => Promise<{ status: number }>;
 
+/** What readers do who are not blocked, and where the conversation is not locked. */
+const OPEN_ACTIONS: readonly IssueAction[] = ["comment", "react", "review", "code-comment"];
+
 /** How an action's form may not be sent. */
 function refusalsOf(action: IssueAction): Record<string, Refused> {
   const { by, text, isTakenInArchive = false } = EXAMPLES[action];
@@ -302,7 +361,7 @@ function refusalsOf(action: IssueAction): Record<string, Refused> {
     ...(text !== undefined && {
       "with too long a text": (_, at, fields) => send(owner, at, { ...fields, [text]: LONG }),
     }),
-    ...((action === "comment" || action === "react" || action === "review") && {
+    ...(OPEN_ACTIONS.includes(action) && {
       "by somebody who is blocked": from(() => blocked),
     }),
   };
@@ -315,9 +374,9 @@ describe("a form of a conversation", () => {
     withoutQueueConsumer(async () => {
       const example = EXAMPLES[action];
       const scene = await makeScene();
-      await example.prepare?.(scene);
+      const made = (await example.prepare?.(scene)) ?? {};
       const at = pathOf(scene, example.on);
-      const fields = { action, ...fieldsOf(example, scene) };
+      const fields = { action, ...fieldsOf(example, scene), ...made };
       for (const [name, refused] of Object.entries(refusalsOf(action))) {
         const before = await stateOf(scene);
         const { status } = await refused(scene, at, fields);
@@ -351,7 +410,7 @@ describe("a form of a conversation", () => {
         await api("PUT", `/repos${scene.path}/issues/${at.number}/lock`, {});
       }
       const before = await stateOf(scene);
-      for (const action of ["comment", "react", "review"] as const) {
+      for (const action of OPEN_ACTIONS) {
         const example = EXAMPLES[action];
         const fields = { action, ...fieldsOf(example, scene) };
         const { status } = await send(reader, pathOf(scene, example.on), fields);

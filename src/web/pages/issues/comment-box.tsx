@@ -1,15 +1,18 @@
+import type { Child } from "hono/jsx";
+
 import type { Attachment, User } from "../../../db/schema/index.ts";
-import type { ReactionCount } from "../../../domain/issues/timeline/open-conversation.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
+import type { ConversationEntry } from "../../../domain/issues/timeline/open-conversation.ts";
 import { accountPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
+import { EditForm } from "./edit-form.tsx";
 import { Text } from "./entry.tsx";
 import { Reactions } from "./reactions.tsx";
-import { TextField } from "../text-field.tsx";
 
 /** A text that somebody wrote in a conversation: the issue itself, a comment, a review. */
 export interface Written {
@@ -29,6 +32,8 @@ export interface Written {
   reactions: readonly ReactionCount[];
   /** The id of a comment; undefined for the issue itself. */
   commentId: number | undefined;
+  /** The entry of a review. */
+  review?: ConversationEntry;
 }
 
 interface CommentBoxProps {
@@ -44,11 +49,14 @@ interface CommentBoxProps {
   mayReact: boolean;
   /** Why its edit was refused, and what was typed. */
   refused?: { text: string; body: string } | undefined;
+  /** What stands below the text. */
+  below?: Child;
 }
 
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
-  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact } = props;
+  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact, below } = props;
+  const { repo, hasFiles } = props;
   const { id, author, originalAuthor, attachments, reactions, commentId, contentVersion } = written;
   return (
     <li class="comment" id={id} tabindex={-1}>
@@ -91,8 +99,20 @@ export function CommentBox(props: CommentBoxProps) {
           ) : undefined}
           {mayEdit && !isEditing ? <OwnMenu {...props} /> : undefined}
         </header>
-        {isEditing ? <EditForm {...props} /> : <Text html={written.html} empty="No description." />}
+        {isEditing ? (
+          <EditForm
+            {...written}
+            repo={repo}
+            hasFiles={hasFiles}
+            sending={sending}
+            cancelHref={addressOf(sending, commentId, {})}
+            refused={props.refused}
+          />
+        ) : below !== undefined && written.html.trim() === "" ? undefined : (
+          <Text html={written.html} empty="No description." />
+        )}
         <Files attachments={attachments} />
+        {below}
         {isEditing ? undefined : (
           <Reactions
             reactions={reactions}
@@ -142,42 +162,6 @@ function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
         </details>
       )}
     </>
-  );
-}
-
-function EditForm(props: CommentBoxProps) {
-  const { repo, hasFiles, written, sending, refused } = props;
-  const { id, body, contentVersion, commentId } = written;
-  return (
-    <ActionForm
-      {...sending}
-      action={commentId === undefined ? "edit-body" : "edit-comment"}
-      class="inside"
-    >
-      {commentId === undefined ? undefined : (
-        <input type="hidden" name="comment" value={commentId} />
-      )}
-      <input type="hidden" name="content_version" value={contentVersion} />
-      <TextField
-        repo={repo}
-        label="Text"
-        name="body"
-        id={`edit-${id}`}
-        value={refused?.body ?? body}
-        fault={refused?.text}
-        isRequired={commentId !== undefined}
-        isFirst
-        hasFiles={hasFiles}
-      />
-      <div class="row">
-        <button type="submit" class="primary">
-          Save
-        </button>
-        <a class="button" href={addressOf(sending, commentId, {})}>
-          Cancel
-        </a>
-      </div>
-    </ActionForm>
   );
 }
 

@@ -2,7 +2,6 @@ import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
 import { compare } from "./compare.tsx";
-import { pullPages } from "./pull-pages.tsx";
 import { histories } from "./history.tsx";
 import { conversations } from "./issue.tsx";
 import { labels } from "./labels.tsx";
@@ -12,6 +11,8 @@ import { newIssues } from "./new-issue.tsx";
 import { suggestions } from "./suggestions.ts";
 import { uploads } from "./upload.tsx";
 import { versions } from "./version.ts";
+import { pullCommits } from "./pull-commits.tsx";
+import { pullFiles } from "./pull-files.tsx";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
@@ -23,7 +24,8 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   conversations,
   histories,
   versions,
-  pullPages,
+  pullCommits,
+  pullFiles,
   labels,
   milestones,
 ];
