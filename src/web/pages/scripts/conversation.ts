@@ -50,7 +50,7 @@ async function update(): Promise<boolean> {
 function addEntries(page: Document): void {
   const list = document.querySelector(".timeline");
   const added = [...page.querySelectorAll(".timeline > li")].filter(
-    ({ id }) => document.getElementById(id) === null,
+    ({ id }) => id !== "" && document.getElementById(id) === null,
   );
   for (const entry of added) localize(entry);
   list?.append(...added);
