@@ -26,6 +26,7 @@ const SIGNED_IN = [
   "/org/woven/teams/Owners",
   "/org/woven/settings/labels",
   "/root/shown/issues",
+  "/root/shown/pulls",
   "/root/shown/issues/1",
   "/root/shown/issues/1?edit=title",
   "/root/shown/issues/1?edit=body",
@@ -610,6 +611,39 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.goto(`${root}${change}#${place}R1`);
     await page.locator(`#${place}R1`).waitFor();
     expect(page.url()).toContain("skip-to=dir%2F58.txt");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("show what others write in a conversation, and keep what is typed", async () => {
+    const context = await browser.newContext();
+    const { page, complaints } = await openTab(context);
+    await signIn(page, "root");
+    await page.clock.install();
+    await page.goto(`${root}/root/shown/issues/1`);
+    const text = page.locator("#new-comment textarea");
+    await text.fill("not sent yet");
+    await page.locator(".side summary").first().click();
+    await callAsRoot("POST", "/repos/root/shown/issues/1/comments", { body: "From elsewhere" });
+    await page.clock.runFor(15_000);
+    await page.getByText("From elsewhere").waitFor();
+    expect(await page.locator("[data-version]").textContent()).toBe("One new entry");
+    expect(await text.inputValue()).toBe("not sent yet");
+    expect(await page.locator(".side details[open]").count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("select all entries of a list", async () => {
+    const context = await browser.newContext();
+    const { page, complaints } = await openTab(context);
+    await signIn(page, "root");
+    await page.goto(`${root}/root/shown/issues`);
+    const boxes = page.locator('input[name^="issue-"]');
+    await page.getByLabel("Select all").check();
+    expect(await page.locator('input[name^="issue-"]:checked').count()).toBe(await boxes.count());
+    await boxes.first().uncheck();
+    expect(await page.getByLabel("Select all").isChecked()).toBe(false);
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -141,6 +141,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of issues by ids": ({ path }) => `${path}/issues?labels=1&milestone=1`,
   "the page of pull requests": ({ path }) => `${path}/pulls`,
   "the page of an issue": ({ path, issueNumber }) => `${path}/issues/${issueNumber}`,
+  "the version of an issue": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/version`,
+  "the version of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}/version`,
   "the page of an entry": ({ path, issueNumber }) => `${path}/issues/${issueNumber}?entry=9`,
   "the page of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}`,
   "the commits of a pull request": ({ path, pullNumber }) => `${path}/pulls/${pullNumber}/commits`,

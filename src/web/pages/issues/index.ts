@@ -10,6 +10,7 @@ import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
 import { suggestions } from "./suggestions.ts";
 import { uploads } from "./upload.tsx";
+import { versions } from "./version.ts";
 import { pullCommits } from "./pull-commits.tsx";
 import { pullFiles } from "./pull-files.tsx";
 
@@ -22,6 +23,7 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   suggestions,
   conversations,
   histories,
+  versions,
   pullCommits,
   pullFiles,
   labels,
