@@ -128,7 +128,7 @@ notificationPages.get(PATH, async (c) => {
         <p class="soft">There is nothing here.</p>
       ) : (
         <>
-          <div class="toggles">
+          <div class="filters">
             <ChosenForm shown={shown} formToken={formToken} />
             {shown.type === "unread" ? (
               <Form action={`${PATH}/purge`} formToken={formToken} class="inline">

@@ -17,6 +17,7 @@ const SIGNED_IN = [
   "/notifications",
   "/issues",
   "/pulls?type=created_by",
+  "/milestones",
   "/repo/create",
   "/org/create",
   "/root/shown/fork",
