@@ -73,7 +73,7 @@ export async function countMilestones(
 }
 
 /** A milestone of one of several repositories. */
-export interface MilestoneOfRepository {
+interface MilestoneOfRepository {
   readonly milestone: Milestone;
   readonly repoName: string;
 }

@@ -2,7 +2,7 @@
  * Opens the page of a conversation with the comment that the address names after its `#`, which no
  * server receives. The page that is open has it, or else names it as its entry.
  */
-export function findEntry(): void {
+export function openNamedEntry(): void {
   openEntry();
   addEventListener("hashchange", openEntry);
 }
