@@ -31,3 +31,4 @@ export * from "./sessions.ts";
 export * from "./timeline.ts";
 export * from "./times.ts";
 export * from "./tokens.ts";
+export * from "./viewed-files.ts";

@@ -2,7 +2,7 @@ import type { Ctx } from "../../context.ts";
 import { resolveReferences } from "../../domain/repos/markup/resolve-references.ts";
 import { toTracker } from "../../domain/repos/markup/to-tracker.ts";
 import type { MarkupOptions } from "../../render/markup-options.ts";
-import type { KnownReferences, References } from "../../render/references.ts";
+import { type KnownReferences, NOTHING_KNOWN, type References } from "../../render/references.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 
 /**
@@ -125,12 +125,16 @@ export async function renderCommitMessage(
   return renderMessage(text, options, ctx.git.openBudget(RENDER_STEPS_MAX));
 }
 
-function toOptions(ctx: Ctx, { owner, row }: RepositoryContext): MarkupOptions {
+function toOptions(ctx: Ctx, home: RepositoryContext): MarkupOptions {
+  const { owner, row } = home;
   const repo = { owner: owner.name, name: row.name };
   return {
     mode: "comment",
     rootUrl: ctx.rootUrl,
     repo,
-    resolve: (found) => resolveReferences(ctx, repo, found),
+    resolve: async (found) =>
+      Object.values(found).every(({ length }) => length === 0)
+        ? { ...NOTHING_KNOWN, tracker: toTracker(home) }
+        : resolveReferences(ctx, repo, found),
   };
 }

@@ -114,6 +114,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a comparison": ({ path }) => `${path}/compare/some/tag...main`,
   "the page of a comparison with a fork": ({ path, user }) =>
     `${path}/compare/some/tag...${user.name}:main`,
+  "the form of a new pull request": ({ path }) => `${path}/compare/some/branch...topic`,
   "the page of branches": ({ path }) => `${path}/branches`,
   "the page of tags": ({ path }) => `${path}/tags`,
   "the page of releases": ({ path }) => `${path}/releases`,
@@ -148,6 +149,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the versions of a text": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/history`,
   "the versions of a pull request's text": ({ path, pullNumber }) =>
     `${path}/pulls/${pullNumber}/history`,
+  "the suggestions of issues": ({ path }) => `${path}/issues/suggestions?q=%231`,
+  "the suggestions of users": ({ path }) => `${path}/issues/suggestions?q=%40us`,
   "the form of a new issue": ({ path }) => `${path}/issues/new?milestone=1`,
   "the templates of a new issue": ({ path }) => `${path}/issues/new/choose`,
   "the health check": () => "/api/healthz",

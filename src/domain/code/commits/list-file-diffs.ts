@@ -28,6 +28,8 @@ export interface ChangedPath {
   readonly oldPath: string | undefined;
   readonly oldMode: number | undefined;
   readonly newMode: number | undefined;
+  /** The object after the change; of a deleted file the one before it. */
+  readonly oid: Oid;
 }
 
 /** How one file differs between two trees. */
@@ -137,6 +139,7 @@ function nameChange(change: PathChange): ChangedPath {
     oldPath: oldPath === path ? undefined : oldPath,
     oldMode: old?.mode,
     newMode: fresh?.mode,
+    oid: change.kind === "deleted" ? change.old.oid : change.new.oid,
   };
 }
 

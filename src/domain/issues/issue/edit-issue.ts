@@ -17,6 +17,7 @@ import {
 import { malformed, notFound, precondition } from "../../../lib/failure.ts";
 import { type IssueContext, isDraftTitle } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { claimUploads } from "../uploads/claim-uploads.ts";
 import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { deadlineStatements } from "./change-deadline.ts";
@@ -108,6 +109,7 @@ export function editStatements(
     ...textStatements(ctx, issue, edit),
     ...(isIssueWritable(issue) ? writerStatements(ctx, issue, edit, possible) : []),
     ...(edit.isClosed === undefined ? [] : stateStatements(ctx, issue, edit.isClosed)),
+    ...claimUploads(ctx, { repoId: issue.row.repoId, issueId: issue.row.id }, edit.body ?? ""),
   ] as const;
 }
 
@@ -133,7 +135,7 @@ function writerStatements(
 }
 
 /** The statement that fails if the owner blocks the caller. It changes nothing. */
-const requireUnblocked = ({ db, actor }: Ctx, { repo, row }: IssueContext) =>
+export const requireUnblocked = ({ db, actor }: Ctx, { repo, row }: IssueContext) =>
   renumber(db, { issueId: row.id, actorId: actor.user?.id ?? 0, ownerId: repo.row.ownerId });
 
 const renumber = prepare((db, p: Params<{ issueId: number; actorId: number; ownerId: number }>) =>

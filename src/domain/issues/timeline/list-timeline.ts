@@ -8,6 +8,7 @@ import { batch, type Results } from "../../../db/batch.ts";
 import { columnsOf, qualified } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
+  codeComments,
   issues,
   labels,
   milestones,
@@ -148,8 +149,18 @@ function conditionsOf(list: Params<TimelineList>) {
     sql`${timelineEntries.kind} <> 'code'`,
     isEntryVisible(list),
   );
+  // Comments on code stand with the review that began their conversation.
+  const entryId =
+    list.entryId &&
+    sql`coalesce((
+      select max(shown.id)
+      from ${codeComments} said
+      join ${codeComments} begun on begun.entry_id = coalesce(said.root_id, said.entry_id)
+      join ${timelineEntries} shown on shown.review_id = begun.review_id and shown.kind = 'review'
+      where said.entry_id = ${list.entryId}
+    ), ${list.entryId})`;
   const offset =
-    list.entryId === undefined
+    entryId === undefined
       ? list.offset
       : // A subquery of a subquery: SQLite takes 100 levels of expressions, which end at a `from`.
         sql<number>`(
@@ -157,7 +168,7 @@ function conditionsOf(list: Params<TimelineList>) {
           from (
             select count(*) as before
             from ${timelineEntries}
-            where ${isListed} and ${timelineEntries.id} < ${list.entryId}
+            where ${isListed} and ${timelineEntries.id} < ${entryId}
           )
         )`;
   return { isOfIssue, issueId, isListed, offset };

@@ -1,4 +1,4 @@
-import { asc, count, eq, inArray, isNotNull, isNull, max, or, sql } from "drizzle-orm";
+import { asc, eq, inArray, isNotNull, isNull, or, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -25,6 +25,11 @@ import type { Listed, Slice } from "../../slice.ts";
 import { isComment } from "../comments/select-comments.ts";
 import { isIssueWritable, isNumbered } from "../issue/find-issue.ts";
 import { isLabelWriter } from "../../repos/labels/label-owner.ts";
+import {
+  groupReactions,
+  type ReactionCount,
+  selectReactionCounts,
+} from "../reactions/count-reactions.ts";
 import { type IssueChoices, issueChoices } from "../lists/list-choices.ts";
 import { subscriptionTo, toSubscription } from "../notifications/issue-subscriptions.ts";
 import {
@@ -34,14 +39,6 @@ import {
   timelinePage,
   toTimeline,
 } from "./list-timeline.ts";
-
-/** How often a reaction was given. */
-export interface ReactionCount {
-  readonly content: string;
-  readonly count: number;
-  /** Whether the caller gave it, too. */
-  readonly isOwn: boolean;
-}
 
 /** An entry of a timeline as a page shows it. */
 export interface ConversationEntry {
@@ -109,7 +106,7 @@ export async function openConversation(
     found.files.map(({ file }) => file),
     ({ entryId }) => entryId,
   );
-  const reactionsById = Map.groupBy(found.reactionCounts, ({ entryId }) => entryId);
+  const reactionsById = groupReactions(found.reactionCounts);
   const reviewStates = new Map<number | null, ReviewState>(
     found.reviews.map(({ id, state }) => [id, state]),
   );
@@ -157,25 +154,15 @@ const besides = prepareAll(
   )`;
     // As a table: SQLite takes 100 levels of expressions, which the condition on entries may have.
     const page = sql`${timelineIds(list)} ${listed}`;
-    const total = count();
     return {
-      reactionCounts: db
-        .select({
-          entryId: reactions.entryId,
-          content: reactions.content,
-          count: total.as("total"),
-          isOwn: sql`${max(sql`${reactions.userId} = ${userId}`)}`.mapWith(Boolean).as("is_own"),
-        })
-        .from(reactions)
+      reactionCounts: selectReactionCounts(db, userId)
         .leftJoin(page, eq(listed.id, reactions.entryId))
         .where(
           allOf(
             eq(reactions.issueId, issueId),
             or(isNull(reactions.entryId), isNotNull(listed.id)),
           ),
-        )
-        .groupBy(reactions.entryId, reactions.content)
-        .orderBy(sql`${total} desc`, asc(reactions.content)),
+        ),
       files: db
         .select({ file: columnsOf(attachments, "a") })
         .from(attachments)

@@ -19,34 +19,59 @@ import { requireWritableHead } from "../pull/writable-head.ts";
 /** Maximum size of a file that a suggestion changes, in bytes. */
 const FILE_BYTES_MAX = 4 * 1024 * 1024;
 
+/** Maximum suggestions of one commit. */
+export const SUGGESTIONS_MAX = 100;
+
 /**
  * Applies the suggestion of a comment as a commit of the caller to the branch of the head, with the
  * author of the comment as a co-author.
  *
- * @param message The message of the commit; undefined for one that names the file.
- * @throws Failure `invalid` for a comment that suggests nothing, on the old side, of a pending
- * review, and for a pull request that is closed or whose head has no branch any more; `conflict`
- * where the file has changed since, or would not change; else as `requireWritableHead`.
+ * @throws Failure as `applyCodeSuggestions`.
  */
-export async function applyCodeSuggestion(
+export const applyCodeSuggestion = (
   ctx: Ctx,
   pull: PullContext,
   comment: CodeCommentContext,
   user: User,
   message?: string,
+): Promise<MadeCommit> => applyCodeSuggestions(ctx, pull, [comment], user, message);
+
+/**
+ * Applies the suggestions of comments together as one commit of the caller to the branch of the
+ * head, with the authors of the comments as co-authors: all of them, or none.
+ *
+ * @param message The message of the commit; undefined for one that names the file or the number of
+ * suggestions.
+ * @throws Failure `invalid` for no comment or more than 100, for one that suggests nothing, on the
+ * old side, of a pending review, and for a pull request that is closed or whose head has no branch
+ * any more; `conflict` where a file has changed since, where two suggestions are for the same line,
+ * and where a file would not change; else as `requireWritableHead`.
+ */
+export async function applyCodeSuggestions(
+  ctx: Ctx,
+  pull: PullContext,
+  comments: readonly CodeCommentContext[],
+  user: User,
+  message?: string,
 ): Promise<MadeCommit> {
-  const { code, entry, review } = comment;
-  const replacement = readSuggestion(entry.body);
-  if (replacement === undefined) throw invalid("the comment suggests nothing");
-  if (review.state === "pending") throw invalid("the review of the comment is pending");
-  if (code.isOldSide || code.line === 0) throw invalid("the comment is on no line of the head");
+  if (comments.length === 0) throw invalid("no suggestion is chosen");
+  if (comments.length > SUGGESTIONS_MAX) {
+    throw invalid(`at most ${SUGGESTIONS_MAX} suggestions make a commit`);
+  }
+  const suggestions = comments.map((comment) => readPlaced(comment, pull));
   if (pull.row.isClosed) throw invalid("the pull request is closed");
-  const { headTip } = pull;
   const headRepo = await requireWritableHead(ctx, pull);
-  if (headTip === undefined) throw invalid("the head is no branch");
+  if (pull.headTip === undefined) throw invalid("the head is no branch");
   const { headOid, headBranch } = pull.pull;
-  if (code.isOutdated || code.commitOid !== headOid) throw isStale();
-  const fallback = `Apply suggestion to ${code.path}`;
+  if (suggestions.some(({ isStale }) => isStale)) throw changedSince();
+  const byPath = Map.groupBy(suggestions, ({ path }) => path);
+  for (const ofFile of byPath.values()) requireApart(ofFile);
+  const [first] = suggestions;
+  const fallback =
+    first && suggestions.length === 1
+      ? `Apply suggestion to ${first.path}`
+      : `Apply ${suggestions.length} suggestions`;
+  const trailers = new Set(comments.flatMap((comment) => coAuthor(ctx, comment, user)));
   const { made } = await commitFilesUnchecked(
     ctx,
     headRepo,
@@ -55,44 +80,86 @@ export async function applyCodeSuggestion(
       branch: headBranch,
       isForced: false,
       isSignedOff: false,
-      message: `${message?.trim() || fallback}${coAuthor(ctx, comment, user)}`,
+      message: [
+        message?.trim() || fallback,
+        ...(trailers.size === 0 ? [] : [""]),
+        ...trailers,
+      ].join("\n"),
     },
     fallback,
-    (target) => edit(target, comment, headOid, replacement),
+    async (target) => {
+      for (const [path, ofFile] of byPath) await edit(target, path, ofFile, headOid);
+    },
   );
   return made;
 }
 
-const isStale = () => conflict("the suggestion is for another version of the file");
+const changedSince = () => conflict("the suggestion is for another version of the file");
 
-/** Changes the file, which must be the one that the comment is about. */
+/** What a comment suggests, and for which lines of the head. */
+interface PlacedSuggestion {
+  readonly path: string;
+  readonly startLine: number;
+  readonly line: number;
+  readonly replacement: string;
+  /** Whether the lines are not those of the head. */
+  readonly isStale: boolean;
+}
+
+function readPlaced(
+  { code, entry, review }: CodeCommentContext,
+  { pull }: PullContext,
+): PlacedSuggestion {
+  const replacement = readSuggestion(entry.body);
+  if (replacement === undefined) throw invalid("the comment suggests nothing");
+  if (review.state === "pending") throw invalid("the review of the comment is pending");
+  if (code.isOldSide || code.line === 0) throw invalid("the comment is on no line of the head");
+  const { path, startLine, line } = code;
+  const isStale = code.isOutdated || code.commitOid !== pull.headOid;
+  return { path, startLine, line, replacement, isStale };
+}
+
+/** Refuses suggestions for the same line of a file. */
+function requireApart(suggestions: readonly PlacedSuggestion[]): void {
+  const inOrder = suggestions.toSorted((a, b) => a.startLine - b.startLine);
+  for (const [at, { startLine, path }] of inOrder.entries()) {
+    if (startLine > (inOrder[at - 1]?.line ?? 0)) continue;
+    throw conflict(`two suggestions are for line ${startLine} of ${path}: choose one of them`);
+  }
+}
+
+/** Changes a file, which must be the one that the comments are about. */
 async function edit(
   { tree, pack, repository }: EditTarget,
-  { code }: CodeCommentContext,
+  path: string,
+  suggestions: readonly PlacedSuggestion[],
   headOid: string,
-  replacement: string,
 ): Promise<void> {
-  const names = readTreePath(code.path);
+  const names = readTreePath(path);
   const [commented, present] = await Promise.all([
-    findFileAt(repository, headOid, code.path),
+    findFileAt(repository, headOid, path),
     tree.find(names),
   ]);
-  if (!commented || !present || commented.oid !== present.oid) throw isStale();
+  if (!commented || !present || commented.oid !== present.oid) throw changedSince();
   const found = await repository.catalog.findSized(present.oid);
   if (!found || found.sizeBytes > FILE_BYTES_MAX) {
     throw invalid("the file is too large for a suggestion");
   }
-  const old = await repository.objects.readAt(found.location);
-  const fresh = applySuggestion(old, code.startLine, code.line, replacement);
-  if (!fresh) throw isStale();
-  const oid = pack.add("blob", fresh);
+  let text = await repository.objects.readAt(found.location);
+  // From the last line up, so that the lines of the others keep their numbers.
+  for (const each of suggestions.toSorted((a, b) => b.line - a.line)) {
+    const fresh = applySuggestion(text, each.startLine, each.line, each.replacement);
+    if (!fresh) throw changedSince();
+    text = fresh;
+  }
+  const oid = pack.add("blob", text);
   if (oid === present.oid) throw conflict("the suggestion changes nothing");
   await tree.put(names, { mode: present.mode, oid });
 }
 
 /** The trailer for the author of the comment, where the caller is another user. */
-function coAuthor(ctx: Ctx, { poster }: CodeCommentContext, user: User): string {
-  if (!poster || poster.id === user.id) return "";
+function coAuthor(ctx: Ctx, { poster }: CodeCommentContext, user: User): string[] {
+  if (!poster || poster.id === user.id) return [];
   const { name, email } = toIdentity(ctx, poster);
-  return `\n\nCo-authored-by: ${decodeText(name)} <${decodeText(email)}>`;
+  return [`Co-authored-by: ${decodeText(name)} <${decodeText(email)}>`];
 }

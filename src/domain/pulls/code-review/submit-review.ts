@@ -19,7 +19,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { eventArgument, type EventArgument, recordBy } from "../../../events/record.ts";
 import type { Oid } from "../../../git/oid.ts";
-import { forbidden, invalid } from "../../../lib/failure.ts";
+import { conflict, forbidden, invalid } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
 import {
@@ -37,6 +37,7 @@ import { isOfficialCaller } from "../../code/protections/official.ts";
 import { type NewCodeComment, placeComments, type PlacedComment } from "./place-comments.ts";
 import { loadRules } from "../../code/protections/select-rules.ts";
 import { dismissesStale } from "../reviews/follow-head.ts";
+import { findPendingReview } from "../reviews/find-review.ts";
 import { deleteRequestStatements } from "../reviews/request-reviews.ts";
 import { offersSameChange } from "../reviews/same-changes.ts";
 
@@ -52,6 +53,17 @@ export interface NewReview {
   /** The commit that was reviewed; undefined for the head. */
   readonly commitOid?: string | undefined;
   readonly comments: readonly NewCodeComment[];
+}
+
+/** A review that a page sends, maybe twice. */
+export interface SentReview extends NewReview {
+  /**
+   * A time: the same review, or one with the same first comment, that the caller has sent since
+   * then is this one sent again, whose answer was lost.
+   */
+  readonly since: number;
+  /** Whether it is refused where it would submit the caller's pending review along with it. */
+  readonly isAlone: boolean;
 }
 
 const LOCKED = "You cannot comment on a locked issue.";
@@ -72,19 +84,47 @@ export async function createReview(
   pull: PullContext,
   input: NewReview,
 ): Promise<ReviewContext> {
-  requireReview(ctx, pull, input.state);
-  requireText(input, input.comments.length);
-  const commitOid = input.commitOid || pull.pull.headOid;
-  const [comments, vote, isSame] = await Promise.all([
-    placeComments(ctx, pull, input.comments),
-    findVote(ctx, pull, input.state),
-    commitOid === pull.pull.headOid || isSameAsHead(ctx, pull, commitOid),
-  ]);
-  const review = { ...input, ...vote, comments, commitOid, isStale: !isSame };
-  const stored = await store(ctx, pull, review);
+  const stored = await writeReview(ctx, pull, input);
   // The condition of the statements is that there is a pending review, which the first one inserts.
   if (!stored) throw new Error("a review without its row");
   return stored;
+}
+
+/**
+ * Reviews a pull request as `createReview` does, once: nothing is written where the same was sent
+ * before.
+ *
+ * @returns Undefined where it was.
+ * @throws Failure as `createReview`; `conflict` if it must be alone and the caller has begun a
+ *   review.
+ */
+export async function createReviewOnce(
+  ctx: Ctx,
+  pull: PullContext,
+  input: SentReview,
+): Promise<ReviewContext | undefined> {
+  return writeReview(ctx, pull, input, input.since);
+}
+
+async function writeReview(
+  ctx: Ctx,
+  pull: PullContext,
+  input: NewReview & Partial<SentReview>,
+  since?: number,
+): Promise<ReviewContext | undefined> {
+  requireReview(ctx, pull, input.state);
+  requireText(input, input.comments.length);
+  const commitOid = input.commitOid || pull.pull.headOid;
+  const [comments, vote, isSame, pending] = await Promise.all([
+    placeComments(ctx, pull, input.comments),
+    findVote(ctx, pull, input.state),
+    commitOid === pull.pull.headOid || isSameAsHead(ctx, pull, commitOid),
+    input.isAlone ? findPendingReview(ctx, pull) : undefined,
+  ]);
+  if (pending) throw conflict("you have begun a review: add the comment to it, or finish it first");
+  const { event, state, body } = input;
+  const placed = { event, state, body, ...vote, comments, commitOid, isStale: !isSame };
+  return store(ctx, pull, placed, { since });
 }
 
 /**
@@ -103,7 +143,7 @@ export async function submitReview(
   const vote = await findVote(ctx, pull, input.state);
   const { commitOid, isStale, id } = row;
   const review = { ...input, ...vote, commitOid, isStale, comments: [] };
-  const stored = await store(ctx, pull, review, id);
+  const stored = await store(ctx, pull, review, { id });
   if (!stored) throw invalid("only a pending review can be submitted");
   return stored;
 }
@@ -177,13 +217,14 @@ interface StoredReview extends Omit<NewReview, "comments">, Vote {
  * which gets its state in the end.
  *
  * @param id The pending review; without one, it is the caller's, and inserted if there is none.
- * @returns Undefined if the review with the id is not pending.
+ * @param since As in `SentReview`.
+ * @returns Undefined if the review with the id is not pending, and if it was sent before.
  */
 async function store(
   ctx: Ctx,
   pull: PullContext,
   review: StoredReview,
-  id?: number,
+  { id, since }: { id?: number; since?: number | undefined },
 ): Promise<ReviewContext | undefined> {
   const { db, actor } = ctx;
   const { repo, row } = pull;
@@ -195,6 +236,11 @@ async function store(
     reviewerId: actor.user?.id ?? null,
     ...(id !== undefined && { id }),
   };
+  const [first] = comments;
+  const repeat: Repeat | undefined =
+    since === undefined
+      ? undefined
+      : { since, state, body, ...(first && { first: placeOf(first) }) };
   const participation = participationArgument(ctx, pull);
   const beginning = beginReview(db, {
     one,
@@ -203,6 +249,7 @@ async function store(
     body,
     commitOid,
     entry: entryArgument(ctx),
+    ...(repeat && { repeat }),
   });
   const submission =
     state === "pending"
@@ -233,7 +280,7 @@ async function store(
   try {
     const results = await batch(db, {
       ...beginning,
-      comments: commentStatements(ctx, comments, one),
+      comments: commentStatements(ctx, comments, one, repeat),
       ...submission,
       former: isVote(state) ? [dismissFormer(db, { one })] : [],
       stored,
@@ -274,6 +321,53 @@ const isOne = ({ issueId, reviewerId, id }: Params<OneReview>): SQL =>
     id && eq(reviews.id, id),
   );
 
+/** A comment by its text and its place. */
+interface CommentPlace {
+  readonly path: string;
+  readonly line: number;
+  readonly side: 0 | 1;
+  readonly text: string;
+}
+
+const placeOf = ({ path, line, isOldSide, body }: PlacedComment): CommentPlace => ({
+  path,
+  line,
+  side: isOldSide ? 1 : 0,
+  text: body,
+});
+
+/** What is sent again if the caller has sent it since a time. */
+interface Repeat {
+  readonly since: number;
+  readonly state: string;
+  readonly body: string;
+  /** The first comment; a review without comments is the same by its state and text. */
+  readonly first?: CommentPlace;
+}
+
+/** The condition that a review was not sent before; nothing where that does not matter. */
+function isNotSent(
+  { issueId, reviewerId }: Params<OneReview>,
+  repeat: Params<Repeat> | undefined,
+): SQL | undefined {
+  if (!repeat) return undefined;
+  const { since, state, body, first } = repeat;
+  if (first) {
+    return sql`not exists (
+      select 1
+      from ${codeComments} sent join ${timelineEntries} said on said.id = sent.entry_id
+      where sent.issue_id = ${issueId} and sent.path = ${first.path} and sent.line = ${first.line}
+        and sent.is_old_side = ${first.side} and said.poster_id = ${reviewerId}
+        and said.created_at >= ${since} and said.body = ${first.text}
+    )`;
+  }
+  return sql`not exists (
+    select 1 from ${reviews} sent
+    where sent.issue_id = ${issueId} and sent.reviewer_id = ${reviewerId}
+      and sent.state = ${state} and sent.body = ${body} and sent.created_at >= ${since}
+  )`;
+}
+
 interface BegunReview {
   readonly one: OneReview;
   readonly participation: ParticipationArgument;
@@ -281,6 +375,7 @@ interface BegunReview {
   readonly body: string;
   readonly commitOid: string;
   readonly entry: EntryArgument;
+  readonly repeat?: Repeat;
 }
 
 const beginReview = prepareAll((db, p: Params<BegunReview>) => {
@@ -306,9 +401,11 @@ const beginReview = prepareAll((db, p: Params<BegunReview>) => {
         commitOid: p.commitOid,
       },
       sql`
-        where ${one.id === undefined} and not exists (
-          select 1 from ${reviews} where ${isThis}
-        )`,
+        where ${allOf(
+          sql`${one.id === undefined}`,
+          sql`not exists (select 1 from ${reviews} where ${isThis})`,
+          isNotSent(one, p.repeat),
+        )}`,
     ),
     // It stands in the timeline where it is submitted.
     removedEntry: db.delete(timelineEntries).where(
@@ -415,13 +512,19 @@ const submitOne = prepareAll((db, p: Params<SubmittedReview>) => {
 const JSON_CHARS_MAX = 300_000;
 
 /** The statements that add comments on code to a review, in order. */
-const commentStatements = (ctx: Ctx, comments: readonly PlacedComment[], one: OneReview) =>
+const commentStatements = (
+  ctx: Ctx,
+  comments: readonly PlacedComment[],
+  one: OneReview,
+  repeat: Repeat | undefined,
+) =>
   inParts(comments).flatMap((part) =>
     insertComments(ctx.db, {
       one,
       part: JSON.stringify(part),
       lastAt: part.length - 1,
       entry: entryArgument(ctx),
+      ...(repeat && { repeat }),
     }),
   );
 
@@ -431,14 +534,17 @@ interface CommentsPart {
   readonly part: string;
   readonly lastAt: number;
   readonly entry: EntryArgument;
+  readonly repeat?: Repeat;
 }
 
-const insertComments = prepareAll((db, { one, part, lastAt, entry }: Params<CommentsPart>) => {
+const insertComments = prepareAll((db, p: Params<CommentsPart>) => {
+  const { one, part, lastAt, entry } = p;
   const { repoId, issueId } = one;
   const field = (name: keyof PlacedComment): SQL => sql`item.value ->> ${name}`;
   const from = sql`
     from json_each(${part}) item
     join ${reviews} on ${isOne(one)}
+    where ${allOf(isNotSent(one, p.repeat))}
     order by item.key`;
   // One statement inserts its rows in order, and gives them consecutive ids.
   const firstId = sql`(

@@ -18,7 +18,7 @@ import { isReviewVisible } from "./review-states.ts";
 /**
  * Selects comments on code with everything that their JSON shows; one query, any number of rows.
  */
-const selectCodeComments = (db: Database) =>
+export const selectCodeComments = (db: Database) =>
   db
     .select({
       entry: columnsOf(timelineEntries, "t"),
@@ -44,7 +44,7 @@ const selectCodeComments = (db: Database) =>
 
 type CodeCommentQueryRow = Awaited<ReturnType<typeof selectCodeComments>>[number];
 
-const toContext = (
+export const toCodeCommentContext = (
   pull: IssueNames,
   { poster, resolver, ...row }: CodeCommentQueryRow,
 ): CodeCommentContext => ({ ...row, pull, poster: poster[0], resolver: resolver[0] });
@@ -89,7 +89,7 @@ async function list(
   } = await batch(ctx.db, commentPage(ctx.db, asked));
   const pull = namesOf(repo, number);
   if (!found || !isIssueVisible(repo, pull.row)) throw notFound();
-  return toListedPage(page, (row) => toContext(pull, row));
+  return toListedPage(page, (row) => toCodeCommentContext(pull, row));
 }
 
 interface CommentPage extends ReviewedPull, Slice {
@@ -148,9 +148,38 @@ export async function findCodeComment(
   const pull = namesOf(repo, number);
   const [row] = await commentById(ctx.db, { ...reviewedPullOf(ctx, repo, number), id });
   if (!row || !isIssueVisible(repo, pull.row)) throw notFound("comment does not exist");
-  return toContext(pull, row);
+  return toCodeCommentContext(pull, row);
 }
 
 const commentById = prepare((db, { id, ...pull }: Params<ReviewedPull & { id: number }>) =>
   selectCodeComments(db).where(allOf(eq(codeComments.entryId, id), isVisibleOf(pull))),
+);
+
+/**
+ * Finds comments on code of a pull request, in the order of their ids.
+ *
+ * Cost: one query.
+ *
+ * @throws Failure as `findCodeComment`, for any of them.
+ */
+export async function findCodeComments(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+  ids: readonly number[],
+): Promise<CodeCommentContext[]> {
+  const pull = namesOf(repo, number);
+  const asked = { ...reviewedPullOf(ctx, repo, number), ids };
+  const rows = await commentsByIds(ctx.db, asked);
+  if (rows.length < new Set(ids).size || !isIssueVisible(repo, pull.row)) {
+    throw notFound("comment does not exist");
+  }
+  return rows.map((row) => toCodeCommentContext(pull, row));
+}
+
+const commentsByIds = prepare(
+  (db, { ids, ...pull }: Params<ReviewedPull & { ids: readonly number[] }>) =>
+    selectCodeComments(db)
+      .where(allOf(sql`${codeComments.entryId} in ${ids}`, isVisibleOf(pull)))
+      .orderBy(asc(codeComments.entryId)),
 );

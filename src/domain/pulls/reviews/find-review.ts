@@ -8,6 +8,7 @@ import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { issues, reviews, timelineEntries, users } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { IssueNames } from "../../../shapes/issues/issue.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueVisible, isNumbered } from "../../issues/issue/find-issue.ts";
@@ -133,4 +134,31 @@ export async function findReview(
 
 const reviewById = prepare((db, { id, ...pull }: Params<ReviewedPull & { id: number }>) =>
   selectReviews(db).where(allOf(eq(reviews.id, id), isVisibleOf(pull))),
+);
+
+/** Finds the caller's pending review of a pull request; undefined if there is none. */
+export async function findPendingReview(
+  ctx: Ctx,
+  pull: PullContext,
+): Promise<ReviewContext | undefined> {
+  const { user: reviewer } = ctx.actor;
+  if (!reviewer) return undefined;
+  const [row] = await pendingReview(ctx.db, { issueId: pull.row.id, reviewerId: reviewer.id });
+  return row && { pull, row, reviewer, team: undefined, entryId: undefined };
+}
+
+/** Selects the pending review of a user. */
+export const pendingReview = prepare(
+  (db, { issueId, reviewerId }: Params<{ issueId: number; reviewerId: number }>) =>
+    db
+      .select()
+      .from(reviews)
+      .where(
+        and(
+          eq(reviews.issueId, issueId),
+          eq(reviews.reviewerId, reviewerId),
+          // As text, which the partial index needs to see.
+          sql`${reviews.state} = 'pending'`,
+        ),
+      ),
 );

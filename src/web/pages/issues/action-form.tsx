@@ -13,6 +13,7 @@ export interface Sending {
 interface ActionFormProps extends Sending {
   action: IssueAction;
   class?: string;
+  id?: string;
 }
 
 /** A form of a conversation, which names what it does to the issue. */

@@ -1,5 +1,6 @@
 import type { Ctx } from "../../../context.ts";
 import type { User } from "../../../db/schema/index.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { Form } from "../form.ts";
 
@@ -9,6 +10,8 @@ export interface Sent {
   repo: RepositoryContext;
   /** The number of the issue. */
   number: number;
+  /** Undefined for an issue. */
+  pull: PullContext | undefined;
   user: User;
   form: Form;
 }

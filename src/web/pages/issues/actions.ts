@@ -32,6 +32,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
 import type { Action, Done } from "./action.ts";
+import { readUsers } from "./properties.tsx";
 import { PULL_ACTIONS } from "./pull-actions.ts";
 import { readId } from "../read-id.ts";
 import { readDay } from "./day.ts";
@@ -91,22 +92,22 @@ function readDuration(form: Form): number {
   return total;
 }
 
-/** Closes or reopens the issue after a comment, if the form's button says so. */
+/** Whether the issue is closed by the button of the form that comments on it. */
 const STATES: Readonly<Record<string, boolean>> = { close: true, reopen: false };
 
 const comment: Action = async ({ ctx, repo, number, form }) => {
   const state = STATES[form.text("state")];
   const body = readMarkdown(form, "body", state === undefined);
-  const sentAt = Number(form.text("opened_at"));
-  let entryId: number | undefined;
-  if (body.trim() !== "") {
-    const issue = await findIssue(ctx, repo, number);
-    const since = Number.isSafeInteger(sentAt) ? sentAt : undefined;
-    const created = await createComment(ctx, issue, body, since);
-    entryId = created.row.id;
+  if (body.trim() === "") {
+    await editIssue(ctx, repo, number, { isClosed: state });
+    return { anchor: "new-comment" };
   }
-  if (state !== undefined) await editIssue(ctx, repo, number, { isClosed: state });
-  return entryId === undefined ? { anchor: "new-comment" } : { entryId };
+  const openedAt = Number(form.text("opened_at"));
+  const { row } = await createComment(ctx, await findIssue(ctx, repo, number), body, {
+    unlessSince: Number.isSafeInteger(openedAt) ? openedAt : undefined,
+    isClosed: state,
+  });
+  return { entryId: row.id };
 };
 
 /** The other issue of a form: `12`, `#12` or `owner/name#12`. */
@@ -124,10 +125,6 @@ const dependency =
     const { issue, other } = await findPair(ctx, repo, number, readOther(form, repo));
     await verb(ctx, { blocked: issue, blocker: other }, issue);
   };
-
-/** The names after a beginning of the form's checkboxes. */
-export const chosenOf = (form: Form, beginning: string): string[] =>
-  form.namesWith(beginning).map((name) => name.slice(beginning.length));
 
 const labels: Action = async ({ ctx, repo, number, form }) => {
   const issue = await findIssue(ctx, repo, number);
@@ -172,7 +169,7 @@ const ACTIONS = {
     contentVersion: Number(form.text("content_version")),
   })),
   assignees: edit((form) => ({
-    assignees: [...chosenOf(form, "user-"), form.line("other", LINE_CHARS_MAX)],
+    assignees: readUsers(form, "user-", "other"),
   })),
   milestone: edit((form) => ({
     milestoneId: form.text("id") === "0" ? 0 : readId(form.text("id")),

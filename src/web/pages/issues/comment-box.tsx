@@ -1,14 +1,18 @@
+import type { Child } from "hono/jsx";
+
 import type { Attachment, User } from "../../../db/schema/index.ts";
-import type { ReactionCount } from "../../../domain/issues/timeline/open-conversation.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
+import type { ConversationEntry } from "../../../domain/issues/timeline/open-conversation.ts";
 import { accountPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
+import { EditForm } from "./edit-form.tsx";
 import { Text } from "./entry.tsx";
 import { Reactions } from "./reactions.tsx";
-import { TextField } from "../text-field.tsx";
 
 /** A text that somebody wrote in a conversation: the issue itself, a comment, a review. */
 export interface Written {
@@ -28,25 +32,34 @@ export interface Written {
   reactions: readonly ReactionCount[];
   /** The id of a comment; undefined for the issue itself. */
   commentId: number | undefined;
+  /** The entry of a review. */
+  review?: ConversationEntry;
 }
 
 interface CommentBoxProps {
+  repo: RepositoryContext;
+  /** Whether texts may have files. */
+  hasFiles: boolean;
   written: Written;
   now: number;
   sending: Sending;
   isEditing: boolean;
   mayEdit: boolean;
+  mayQuote: boolean;
   mayReact: boolean;
   /** Why its edit was refused, and what was typed. */
   refused?: { text: string; body: string } | undefined;
+  /** What stands below the text. */
+  below?: Child;
 }
 
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
-  const { written, now, sending, isEditing, mayEdit, mayReact } = props;
+  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact, below } = props;
+  const { repo, hasFiles } = props;
   const { id, author, originalAuthor, attachments, reactions, commentId, contentVersion } = written;
   return (
-    <li class="comment" id={id}>
+    <li class="comment" id={id} tabindex={-1}>
       {author && originalAuthor === "" ? <Avatar account={author} size={32} /> : undefined}
       <article
         class="box grow"
@@ -79,10 +92,27 @@ export function CommentBox(props: CommentBoxProps) {
               </>
             )}
           </span>
+          {mayQuote ? (
+            <a href={quoteAddress(sending, written)} data-quote>
+              Quote
+            </a>
+          ) : undefined}
           {mayEdit && !isEditing ? <OwnMenu {...props} /> : undefined}
         </header>
-        {isEditing ? <EditForm {...props} /> : <Text html={written.html} empty="No description." />}
+        {isEditing ? (
+          <EditForm
+            {...written}
+            repo={repo}
+            hasFiles={hasFiles}
+            sending={sending}
+            cancelHref={addressOf(sending, commentId, {})}
+            refused={props.refused}
+          />
+        ) : below !== undefined && written.html.trim() === "" ? undefined : (
+          <Text html={written.html} empty="No description." />
+        )}
         <Files attachments={attachments} />
+        {below}
         {isEditing ? undefined : (
           <Reactions
             reactions={reactions}
@@ -94,6 +124,13 @@ export function CommentBox(props: CommentBoxProps) {
     </li>
   );
 }
+
+/** The address of the form for a comment, with a text quoted in it. */
+const quoteAddress = ({ path }: Sending, { id }: Written): string => {
+  const [, entry = ""] = /^issuecomment-(\d+)$/.exec(id) ?? [];
+  const named = new URLSearchParams(entry === "" ? { quote: id } : { entry, quote: id });
+  return `${path}?${named.toString()}#new-comment`;
+};
 
 /** The address of a text: a comment may be on a later page of the conversation. */
 function addressOf(
@@ -125,40 +162,6 @@ function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
         </details>
       )}
     </>
-  );
-}
-
-function EditForm(props: CommentBoxProps) {
-  const { written, sending, refused } = props;
-  const { id, body, contentVersion, commentId } = written;
-  return (
-    <ActionForm
-      {...sending}
-      action={commentId === undefined ? "edit-body" : "edit-comment"}
-      class="inside"
-    >
-      {commentId === undefined ? undefined : (
-        <input type="hidden" name="comment" value={commentId} />
-      )}
-      <input type="hidden" name="content_version" value={contentVersion} />
-      <TextField
-        label="Text"
-        name="body"
-        id={`edit-${id}`}
-        value={refused?.body ?? body}
-        fault={refused?.text}
-        isRequired={commentId !== undefined}
-        isFirst
-      />
-      <div class="row">
-        <button type="submit" class="primary">
-          Save
-        </button>
-        <a class="button" href={addressOf(sending, commentId, {})}>
-          Cancel
-        </a>
-      </div>
-    </ActionForm>
   );
 }
 

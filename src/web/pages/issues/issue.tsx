@@ -19,30 +19,34 @@ import {
   type PullMergeState,
   readMergeState,
 } from "../../../domain/pulls/merge/read-merge-state.ts";
+import {
+  readConversations,
+  type ReviewConversations,
+} from "../../../domain/pulls/reviews/read-conversations.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath } from "../addresses.ts";
-import { type Form, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
-import { keepText } from "../keep-text.tsx";
+import type { Form } from "../form.ts";
+import { KeptText } from "../keep-text.tsx";
 import { Notice } from "../layout.tsx";
 import { renderComments } from "../markup.ts";
-import { requireOwn } from "../open-page.ts";
-import { orRefuse } from "../or-refuse.ts";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
-import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { ownPath, withRedirectTo } from "../redirect-to.ts";
-import { enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
+import { enterPullPage, enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
+import { act } from "./act.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import type { Done } from "./action.ts";
-import { findAction } from "./actions.ts";
 import { CommentBox, type Written } from "./comment-box.tsx";
 import { EventEntry } from "./entry.tsx";
 import { IssueHead, mayChange, mayTakePart, type Refused } from "./issue-head.tsx";
+import { ThreadButtons } from "./code-thread.tsx";
 import { MergeBox } from "./merge-box.tsx";
 import { PullTabs } from "./pull-tabs.tsx";
+import { openReviewTalk, type ReviewTalk } from "./review-talk.tsx";
 import { Sidebar, type SidebarProps } from "./sidebar.tsx";
-import { TextField } from "../text-field.tsx";
+import { TEXT_PAGE, TextField } from "../text-field.tsx";
 
 /** Entries of a timeline on one page. */
 const ENTRIES_SIZE = 100;
@@ -66,29 +70,17 @@ for (const kind of KINDS) {
     if (issue.row.isPull !== (kind === "pulls")) return c.redirect(issuePath(issue), 303);
     return showConversation(c, page, view);
   });
-  conversations.post(address, (c) => act(c, kind));
-}
-
-/** Does what a form of the page asks for; a refusal is shown on the page, with what was typed. */
-async function act(c: Context<WebEnv>, kind: Kind): Promise<Response> {
-  const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
-  return keepText(c, form, async () => {
-    const page = await enterRepositoryPage(c, { mode: "read" }, ["write:issue"]);
-    const { user } = requireOwn(c, page);
-    await requireOwnForm(c, form);
-    const { ctx, repo } = page;
-    const action = findAction(form.text("action"));
-    if (!action) throw notFound();
-    return orRefuse(
-      c,
-      async () => {
-        const done = (await action({ ctx, repo, number: numberOf(c), user, form })) ?? {};
-        return redirectAfterWrite(c, addressAfter(ownPath(c.req.url), done));
-      },
-      async (refusal) =>
-        showConversation(c, page, await readView(c, page, kind, form), { form, refusal }),
-    );
-  });
+  conversations.post(address, (c) =>
+    act<EnteredRepository & { pull?: PullContext }>(c, {
+      enter: () =>
+        kind === "pulls"
+          ? enterPullPage(c, ["write:issue"])
+          : enterRepositoryPage(c, { mode: "read" }, ["write:issue"]),
+      addressAfter: (done) => addressAfter(ownPath(c.req.url), done),
+      showAgain: async (page, refused) =>
+        showConversation(c, page, await readView(c, page, kind, refused.form), refused),
+    }),
+  );
 }
 
 /** Where an action leads: to what it made, or back to the page. */
@@ -107,6 +99,7 @@ interface View extends Pick<SidebarProps, "conversation" | "dependencies" | "ass
   list: ListPage;
   /** Undefined for an issue. */
   mergeState: PullMergeState | undefined;
+  code: ReviewConversations | undefined;
 }
 
 /**
@@ -128,15 +121,16 @@ async function readView(
   const number = numberOf(c);
   const asked = readListPage(c, ENTRIES_SIZE);
   const named = c.req.query("page") === undefined ? c.req.query("entry") : undefined;
-  const entry = form?.text("comment") || (named ?? "");
+  const entry = form?.text("comment") || form?.text("replied") || (named ?? "");
   const entryId = /^[1-9]\d{0,14}$/.test(entry) ? Number(entry) : undefined;
   const { enableIssueDependencies: hasDependencies } = repo.row.issueSettings;
-  const [conversation, blockers, waiting, assignees, mergeState] = await Promise.all([
+  const [conversation, blockers, waiting, assignees, mergeState, code] = await Promise.all([
     openConversation(ctx, repo, number, asked, entryId),
     hasDependencies ? listDependencies(ctx, repo, number, SOME) : undefined,
     hasDependencies ? listWaiting(ctx, repo, number, SOME) : undefined,
     isLabelWriter(repo) ? listAssignees(ctx, repo, SOME) : undefined,
     kind === "pulls" ? orNone(readMergeState(ctx, repo, number)) : undefined,
+    kind === "pulls" ? readConversations(ctx, repo, number, asked, entryId) : undefined,
   ]);
   if (!isUnitOn(repo.row, unitOf(conversation.issue.row))) throw notFound();
   const { offset } = conversation;
@@ -145,6 +139,7 @@ async function readView(
     dependencies: blockers && waiting && { blockers: blockers.items, waiting: waiting.items },
     assignees: assignees?.items ?? [],
     mergeState,
+    code,
     list: { size: ENTRIES_SIZE, offset, number: Math.floor(offset / ENTRIES_SIZE) + 1 },
   };
 }
@@ -160,6 +155,7 @@ const orNone = <T,>(found: Promise<T>): Promise<T | undefined> =>
 const WITH_FIELDS: ReadonlySet<string> = new Set([
   "comment",
   "review",
+  "code-comment",
   "title",
   "edit-body",
   "edit-comment",
@@ -170,6 +166,8 @@ interface PartProps extends View {
   page: EnteredRepository;
   sending: Sending;
   refused: Refused | undefined;
+  /** Undefined for an issue. */
+  talk: ReviewTalk | undefined;
 }
 
 /** Cost: one round trip of the database for the references of its texts. */
@@ -183,8 +181,20 @@ async function showConversation(
   const { issue, entries } = conversation;
   const { isPull, number, title } = issue.row;
   const sending = { path: issuePath(issue), formToken: page.formToken };
-  const props: PartProps = { ...view, c, page, sending, refused };
-  const texts = await renderTexts(page, view);
+  const { texts, codeHtml } = await renderTexts(page, view);
+  const talk =
+    mergeState && view.code
+      ? await openReviewTalk({
+          page,
+          pull: mergeState.pull,
+          code: view.code,
+          html: codeHtml,
+          sending,
+          opened: { reply: Number(c.req.query("reply")), edit: Number(c.req.query("edit")) },
+          refused,
+        })
+      : undefined;
+  const props: PartProps = { ...view, c, page, sending, refused, talk };
   const action = refused?.form.text("action");
   return renderRepository(
     c,
@@ -192,7 +202,7 @@ async function showConversation(
     {
       tab: isPull ? "pulls" : "issues",
       title: `#${number} - ${title}`,
-      hasUserText: true,
+      ...TEXT_PAGE,
       status: refused?.refusal.status ?? 200,
     },
     <>
@@ -224,7 +234,8 @@ async function showConversation(
               sent={action === "merge" ? refused?.form : undefined}
             />
           ) : undefined}
-          <NewComment {...props} />
+          {talk ? <ThreadButtons sending={sending} /> : undefined}
+          <NewComment {...props} texts={texts} />
         </div>
         <Sidebar page={page} {...view} />
       </div>
@@ -232,21 +243,29 @@ async function showConversation(
   );
 }
 
-/** The texts and the entries of a page, in their order; the issue's own text is on the first. */
+/**
+ * The texts and the entries of a page, in their order; the issue's own text is on the first. With
+ * them what reviews say about code.
+ */
 async function renderTexts(
   { ctx, repo }: EnteredRepository,
-  { conversation, list }: View,
-): Promise<(Written | ConversationEntry)[]> {
+  { conversation, list, code }: View,
+): Promise<{ texts: (Written | ConversationEntry)[]; codeHtml: readonly string[] }> {
   const { issue, entries, reactions } = conversation;
   const items = [
     ...(list.number === 1 ? [toWrittenIssue(issue, reactions)] : []),
     ...entries.items.map((each) => toWritten(each) ?? each),
   ];
   const bodies = items.flatMap((each) => ("body" in each ? [each.body] : []));
-  const html = (await renderComments(ctx, repo, bodies)).values();
-  return items.map((each) =>
-    "body" in each ? Object.assign(each, { html: html.next().value ?? "" }) : each,
-  );
+  const said = code?.comments.map(({ entry }) => entry.body) ?? [];
+  const rendered = await renderComments(ctx, repo, [...bodies, ...said]);
+  const html = rendered.values();
+  return {
+    texts: items.map((each) =>
+      "body" in each ? Object.assign(each, { html: html.next().value ?? "" }) : each,
+    ),
+    codeHtml: rendered.slice(bodies.length),
+  };
 }
 
 type Unrendered = Omit<Written, "html">;
@@ -268,12 +287,8 @@ const toWrittenIssue = (
 });
 
 /** An entry with a text; undefined for one without. */
-function toWritten({
-  entry,
-  attachments,
-  reactions,
-  review,
-}: ConversationEntry): Unrendered | undefined {
+function toWritten(all: ConversationEntry): Unrendered | undefined {
+  const { entry, attachments, reactions, review } = all;
   const { row, poster } = entry;
   if (row.kind !== "comment" && row.kind !== "review") return undefined;
   return {
@@ -287,6 +302,7 @@ function toWritten({
     attachments,
     reactions,
     commentId: row.kind === "comment" ? row.id : undefined,
+    ...(row.kind === "review" && { review: all }),
   };
 }
 
@@ -315,12 +331,16 @@ function Comment({ written, ...props }: PartProps & { written: Written }) {
   const isAsked = c.req.query("edit") === String(commentId ?? "body");
   return (
     <CommentBox
+      repo={page.repo}
+      hasFiles={page.ctx.config.areAttachmentsOn}
       written={written}
       now={page.ctx.now}
       sending={sending}
       isEditing={mayEdit && (isRefused || isAsked)}
       mayEdit={mayEdit}
+      mayQuote={mayTakePart(page, issue)}
       mayReact={!isReview && mayTakePart(page, issue)}
+      below={written.review && props.talk?.below(written.review)}
       refused={
         isRefused ? { text: refused.refusal.text, body: refused.form.text("body") } : undefined
       }
@@ -334,7 +354,13 @@ const isEditOf = (form: Form, commentId: number | undefined): boolean =>
     ? form.text("action") === "edit-body"
     : form.text("action") === "edit-comment" && form.text("comment") === String(commentId);
 
-function NewComment({ c, page, conversation, sending, refused }: PartProps) {
+interface NewCommentProps extends PartProps {
+  /** The texts of the page, of which the address may quote one. */
+  texts: readonly (Written | ConversationEntry)[];
+}
+
+function NewComment(props: NewCommentProps) {
+  const { c, page, conversation, sending, refused, texts, talk } = props;
   const { issue } = conversation;
   const { row, repo, pull } = issue;
   if (!page.ctx.actor.user) {
@@ -344,22 +370,35 @@ function NewComment({ c, page, conversation, sending, refused }: PartProps) {
       </p>
     );
   }
-  if (repo.row.archivedAt !== null) return <p id="new-comment">This repository is archived.</p>;
-  if (!mayTakePart(page, issue)) {
-    return <p id="new-comment">This conversation is locked: only those who may write comment.</p>;
+  // What is written beside the files may be sent as a comment here.
+  const isRefused =
+    ["comment", "review", "code-comment"].includes(refused?.form.text("action") ?? "") &&
+    !talk?.has(refused?.form.text("replied") ?? "");
+  const isArchived = repo.row.archivedAt !== null;
+  if (isArchived || !mayTakePart(page, issue)) {
+    return (
+      <div id="new-comment">
+        <p>
+          {isArchived
+            ? "This repository is archived."
+            : "This conversation is locked: only those who may write comment."}
+        </p>
+        {refused && isRefused ? <KeptText text={refused.form.text("body")} /> : undefined}
+      </div>
+    );
   }
-  // A review is written beside the files; here its text may be sent as a comment.
-  const isRefused = ["comment", "review"].includes(refused?.form.text("action") ?? "");
   const mayClose = mayChange(page, issue) && !(pull && pull.mergedAt !== null);
   return (
     <ActionForm {...sending} action="comment" class="card">
       <input type="hidden" name="opened_at" value={page.ctx.now} />
       <div id="new-comment">
         <TextField
+          repo={repo}
           label="Comment"
           name="body"
-          value={refused && isRefused ? refused.form.text("body") : quoteOf(c)}
+          value={refused && isRefused ? refused.form.text("body") : firstText(c, texts)}
           fault={refused && isRefused ? refused.refusal.text : undefined}
+          hasFiles={page.ctx.config.areAttachmentsOn}
         />
       </div>
       <div class="row">
@@ -377,7 +416,13 @@ function NewComment({ c, page, conversation, sending, refused }: PartProps) {
 }
 
 /** Characters of a text that an address gives for a comment. */
-const QUOTE_CHARS_MAX = 4096;
+const GIVEN_CHARS_MAX = 4096;
 
-/** The text with which a comment begins, as the address gives it. */
-const quoteOf = (c: Context): string => (c.req.query("body") ?? "").slice(0, QUOTE_CHARS_MAX);
+/** The text with which a comment begins: one that it quotes, or as the address gives it. */
+function firstText(c: Context, texts: NewCommentProps["texts"]): string {
+  const id = c.req.query("quote");
+  const quoted = texts.find((each): each is Written => "html" in each && each.id === id);
+  if (!quoted) return (c.req.query("body") ?? "").slice(0, GIVEN_CHARS_MAX);
+  const lines = quoted.body.trim().split(/\r?\n/);
+  return `${lines.map((line) => `> ${line}\n`).join("")}\n`;
+}

@@ -1,25 +1,21 @@
 import { requireAccess } from "../../../auth/access/permission.ts";
 import { MERGE_STYLES } from "../../../db/schema/index.ts";
 import { requireNotArchived } from "../../../domain/issues/issue/require-issue-access.ts";
-import { createReview } from "../../../domain/pulls/code-review/submit-review.ts";
 import { deleteMergedBranch } from "../../../domain/pulls/merge/delete-merged-branch.ts";
 import { mergePull, MergeQueueRequired } from "../../../domain/pulls/merge/merge-pull.ts";
 import { dequeuePull } from "../../../domain/pulls/merge/queue/dequeue-pull.ts";
 import { enqueuePull } from "../../../domain/pulls/merge/queue/enqueue-pull.ts";
+import { restoreHeadBranch } from "../../../domain/pulls/merge/restore-head-branch.ts";
+import { revertPull } from "../../../domain/pulls/merge/revert-pull.ts";
 import { cancelMerge, scheduleMerge } from "../../../domain/pulls/merge/schedule-merge.ts";
 import { updateHeadBranch } from "../../../domain/pulls/merge/update-head-branch.ts";
-import { findPull } from "../../../domain/pulls/pull/find-pull.ts";
 import { invalidField, notApplicable, notFound } from "../../../lib/failure.ts";
-import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import type { Action, Sent } from "./action.ts";
+import { comparePath } from "../addresses.ts";
+import type { Action } from "./action.ts";
+import { CODE_ACTIONS } from "./code-actions.ts";
+import { onPull } from "./on-pull.ts";
 import { readMarkdown } from "../read-markdown.ts";
 import { TITLE_CHARS_MAX } from "../text-field.tsx";
-
-/** An action on a pull request. */
-const onPull =
-  (act: (pull: PullContext, sent: Sent) => Promise<Awaited<ReturnType<Action>>>): Action =>
-  async (sent) =>
-    act(await findPull(sent.ctx, sent.repo, sent.number), sent);
 
 const merge = onPull(async (pull, { ctx, user, form }) => {
   const style = MERGE_STYLES.find((each) => each === form.text("style"));
@@ -41,25 +37,10 @@ const merge = onPull(async (pull, { ctx, user, form }) => {
   if (options.isBranchDeleted) await deleteMergedBranch(ctx, pull);
 });
 
-const REVIEW_STATES = ["comment", "approved", "request_changes"] as const;
-
-const review = onPull(async (pull, { ctx, form }) => {
-  const state = REVIEW_STATES.find((each) => each === form.text("state"));
-  if (!state) throw invalidField("state", "must be one of the choices");
-  const { entryId } = await createReview(ctx, pull, {
-    event: state.toUpperCase(),
-    state,
-    body: readMarkdown(form, "body", false),
-    commitOid: form.text("head") || undefined,
-    comments: [],
-  });
-  return entryId === undefined ? undefined : { entryId };
-});
-
 /** What the forms of a pull request do, by the name that they send as `action`. */
 export const PULL_ACTIONS = {
   merge,
-  review,
+  ...CODE_ACTIONS,
   "cancel-merge": onPull((pull, { ctx, user }) => cancelMerge(ctx, pull, user)),
   dequeue: onPull((pull, { ctx, user }) => dequeuePull(ctx, pull, user)),
   update: onPull(async (pull, { ctx, user, form }) => {
@@ -73,4 +54,8 @@ export const PULL_ACTIONS = {
     requireNotArchived(headRepo);
     await deleteMergedBranch(ctx, pull);
   }),
+  "restore-branch": onPull((pull, { ctx }) => restoreHeadBranch(ctx, pull)),
+  revert: onPull(async (pull, { ctx, user }) => ({
+    path: comparePath(pull.repo, pull.pull.baseBranch, await revertPull(ctx, pull, user)),
+  })),
 } as const satisfies Record<string, Action>;

@@ -1,4 +1,4 @@
-import type { ReactionCount } from "../../../domain/issues/timeline/open-conversation.ts";
+import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
 import { ALLOWED_REACTIONS } from "../../../shapes/issues/allowed-reactions.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 

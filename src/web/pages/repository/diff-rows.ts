@@ -21,6 +21,25 @@ interface RowBudgets {
   readonly highlighting: StepBudget;
 }
 
+/** A side of a diff, as addresses of lines name it: the file before the change, or after it. */
+export type LineSide = "L" | "R";
+
+/** What a page adds to the lines of a file. */
+export interface LineNotes {
+  /** The address to which the number of a line leads; by default that of the line itself. */
+  readonly hrefOf: ((side: LineSide, line: number) => string) | undefined;
+  /** What stands below a line, as HTML; "" for nothing. */
+  readonly below: (side: LineSide, line: number) => string;
+}
+
+/** A file as its lines are formatted. */
+interface FileFormat {
+  /** The name of the file's place in the page. */
+  readonly id: string;
+  readonly highlighted: Highlighted;
+  readonly notes: LineNotes | undefined;
+}
+
 /** The HTML of lines that are highlighted. */
 type Highlighted = ReadonlyMap<SideLine, string>;
 
@@ -35,13 +54,15 @@ export async function formatRows(
   id: string,
   view: DiffView,
   { words, highlighting }: RowBudgets,
+  notes?: LineNotes,
 ): Promise<string> {
   const format = view.style === "split" ? formatSplit : formatUnified;
   let html = "";
   for (const [at, hunk] of file.hunks.entries()) {
     html += formatGap(file, file.hunks[at - 1], hunk, id, view);
     const rows = await pairLines(hunk, words);
-    html += format(rows, id, await highlightRows(file, rows, highlighting));
+    const highlighted = await highlightRows(file, rows, highlighting);
+    html += format(rows, { id, highlighted, notes });
   }
   return file.isCut ? html : html + formatGap(file, file.hunks.at(-1), undefined, id, view);
 }
@@ -140,7 +161,8 @@ function formatHeader({ leftStart, leftCount, rightStart, rightCount, heading }:
 }
 
 /** Removed lines above the added ones of the same change. */
-function formatUnified(rows: readonly LineRow[], id: string, highlighted: Highlighted): string {
+function formatUnified(rows: readonly LineRow[], file: FileFormat): string {
+  const { highlighted } = file;
   let html = "";
   for (let at = 0; at < rows.length;) {
     let end = at;
@@ -148,44 +170,65 @@ function formatUnified(rows: readonly LineRow[], id: string, highlighted: Highli
     const changed = rows.slice(at, end);
     for (const { left } of changed) {
       if (left)
-        html += `<tr class="removed">${numberCell(left, `${id}L`)}<td></td>${textCell(left, highlighted)}</tr>`;
+        html += `<tr class="removed">${numberCell(left, "L", file)}<td></td>${textCell(left, highlighted)}</tr>${rowBelow(file, left, undefined, 3)}`;
     }
     for (const { right } of changed) {
       if (right)
-        html += `<tr class="added"><td></td>${numberCell(right, `${id}R`)}${textCell(right, highlighted)}</tr>`;
+        html += `<tr class="added"><td></td>${numberCell(right, "R", file)}${textCell(right, highlighted)}</tr>${rowBelow(file, undefined, right, 3)}`;
     }
     const { left, right } = rows[end] ?? {};
     if (left && right) {
-      html += `<tr><td>${left.number}</td>${numberCell(right, `${id}R`)}${textCell(right, highlighted)}</tr>`;
+      html += `<tr><td>${left.number}</td>${numberCell(right, "R", file)}${textCell(right, highlighted)}</tr>${rowBelow(file, left, right, 3)}`;
     }
     at = end + 1;
   }
   return html;
 }
 
-function formatSplit(rows: readonly LineRow[], id: string, highlighted: Highlighted): string {
+function formatSplit(rows: readonly LineRow[], file: FileFormat): string {
+  const { highlighted } = file;
   const sideCells = (
     line: SideLine | undefined,
     kind: "removed" | "added",
-    beginning: string,
+    side: LineSide,
   ): string =>
     line
-      ? numberCell(line, beginning, kind) + textCell(line, highlighted, kind)
+      ? numberCell(line, side, file, kind) + textCell(line, highlighted, kind)
       : '<td class="none"></td><td class="none"></td>';
   let html = "";
   for (const { left, right, isChanged } of rows) {
     if (isChanged) {
-      html += `<tr>${sideCells(left, "removed", `${id}L`)}${sideCells(right, "added", `${id}R`)}</tr>`;
+      html += `<tr>${sideCells(left, "removed", "L")}${sideCells(right, "added", "R")}</tr>`;
     } else if (left && right) {
-      html += `<tr><td>${left.number}</td>${textCell(left, highlighted)}${numberCell(right, `${id}R`)}${textCell(right, highlighted)}</tr>`;
+      html += `<tr><td>${left.number}</td>${textCell(left, highlighted)}${numberCell(right, "R", file)}${textCell(right, highlighted)}</tr>`;
     }
+    html += rowBelow(file, left, right, 4);
   }
   return html;
 }
 
-function numberCell({ number }: SideLine, beginning: string, kind?: string): string {
-  const name = `${beginning}${number}`;
-  return `<td id="${name}"${classOf(kind)}><a href="#${name}">${number}</a></td>`;
+/** The row with what stands below the lines of a row; "" for nothing. */
+function rowBelow(
+  { notes }: FileFormat,
+  left: SideLine | undefined,
+  right: SideLine | undefined,
+  columns: number,
+): string {
+  if (!notes) return "";
+  const html =
+    (left ? notes.below("L", left.number) : "") + (right ? notes.below("R", right.number) : "");
+  return html === "" ? "" : `<tr class="below"><td colspan="${columns}">${html}</td></tr>`;
+}
+
+function numberCell(
+  { number }: SideLine,
+  side: LineSide,
+  { id, notes }: FileFormat,
+  kind?: string,
+): string {
+  const name = `${id}${side}${number}`;
+  const href = notes?.hrefOf?.(side, number) ?? `#${name}`;
+  return `<td id="${name}"${classOf(kind)}><a href="${escapeHtml(href)}">${number}</a></td>`;
 }
 
 function textCell(line: SideLine, highlighted: Highlighted, kind?: string): string {

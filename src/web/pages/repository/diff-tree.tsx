@@ -1,3 +1,5 @@
+import type { Child } from "hono/jsx";
+
 import type { ChangedPath, FileDiff } from "../../../domain/code/commits/list-file-diffs.ts";
 import type { DiffView } from "./diff-view.ts";
 
@@ -31,10 +33,12 @@ interface DiffTreeProps {
   /** Files on this page by path, with the names of their places. */
   shown: ReadonlyMap<string, { file: FileDiff; id: string }>;
   view: DiffView;
+  /** What stands beside the name of a file. */
+  noteOf: ((path: string) => Child) | undefined;
 }
 
 /** The changed files as a tree. A file that is on another page of the diff leads there. */
-export function DiffTree({ changes, shown, view }: DiffTreeProps) {
+export function DiffTree({ changes, shown, view, noteOf }: DiffTreeProps) {
   const isOpen = changes.length <= OPEN_MAX;
   const hrefOf = ({ path }: ChangedPath): string => {
     const here = shown.get(path);
@@ -59,7 +63,7 @@ export function DiffTree({ changes, shown, view }: DiffTreeProps) {
           <a href={hrefOf(change)} class={change.kind}>
             {change.path.slice(change.path.lastIndexOf("/") + 1)}
           </a>
-          <LineCounts file={shown.get(change.path)?.file} />
+          <LineCounts file={shown.get(change.path)?.file} /> {noteOf?.(change.path)}
         </li>
       ))}
     </ul>

@@ -1,4 +1,5 @@
 import { raw } from "hono/html";
+import type { Child } from "hono/jsx";
 
 import type { FileDiff, FileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
 import type { Ctx } from "../../../context.ts";
@@ -6,7 +7,7 @@ import { formatMode } from "../../../git/diff/quote-path.ts";
 import { formatHex } from "../../../lib/hex.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { sourcePath, type SourceRoute } from "../addresses.ts";
-import { formatRows } from "./diff-rows.ts";
+import { formatRows, type LineNotes } from "./diff-rows.ts";
 import { DiffTree, LineCounts } from "./diff-tree.tsx";
 import { DIFF_STYLES, type DiffView, WHITESPACE_LABELS } from "./diff-view.ts";
 
@@ -36,8 +37,22 @@ interface DiffSides {
   readonly fresh: Side;
 }
 
+/** What a page adds to a diff. */
+export interface DiffNotes {
+  /** Beside the number of files. */
+  readonly bar: Child;
+  /** Beside a file's name in the tree. */
+  readonly ofPath: (path: string) => Child;
+  /** In the head of a file, beside the link to it. */
+  readonly tools: (shown: ShownDiff) => Child;
+  /** Above the lines of a file. */
+  readonly above: (shown: ShownDiff) => Child;
+  /** Whether a file is folded at first. */
+  readonly isFolded: (file: FileDiff) => boolean;
+}
+
 /** A file of a diff as a page shows it. */
-interface ShownDiff {
+export interface ShownDiff {
   readonly file: FileDiff;
   /** `diff-` and the SHA-1 of the path, as links of Gitea have it. */
   readonly id: string;
@@ -45,11 +60,22 @@ interface ShownDiff {
   readonly html: string;
 }
 
-/** Formats the lines of files for a `Diff`. */
+/** The name of a file's place in a page. */
+export async function placeOfFile(path: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(path));
+  return `diff-${formatHex(new Uint8Array(digest))}`;
+}
+
+/**
+ * Formats the lines of files for a `Diff`.
+ *
+ * @param notesOf Returns what the page adds to the lines of a file, by the name of its place.
+ */
 export async function showDiffs(
   ctx: Ctx,
   items: readonly FileDiff[],
   view: DiffView,
+  notesOf?: (id: string) => LineNotes,
 ): Promise<ShownDiff[]> {
   const budgets = {
     words: ctx.git.openBudget(WORD_STEPS_MAX),
@@ -57,9 +83,8 @@ export async function showDiffs(
   };
   const shown: ShownDiff[] = [];
   for (const file of items) {
-    const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(file.path));
-    const id = `diff-${formatHex(new Uint8Array(digest))}`;
-    shown.push({ file, id, html: await formatRows(file, id, view, budgets) });
+    const id = await placeOfFile(file.path);
+    shown.push({ file, id, html: await formatRows(file, id, view, budgets, notesOf?.(id)) });
   }
   return shown;
 }
@@ -78,25 +103,26 @@ interface DiffProps {
   shown: readonly ShownDiff[];
   sides: DiffSides;
   view: DiffView;
+  notes?: DiffNotes | undefined;
 }
 
 /** How files differ: a tree of all files, and the lines of those that this page shows. */
-export function Diff({ diffs: { changes, start }, shown, sides, view }: DiffProps) {
+export function Diff({ diffs: { changes, start }, shown, sides, view, notes }: DiffProps) {
   const next = changes[start + shown.length];
   const isOnly = view.query.only !== undefined;
   const byPath = new Map(shown.map((each) => [each.file.path, each]));
   return (
     <div class={`diff-page ${view.style}`}>
-      <DiffBar changes={changes} shown={shown} view={view} />
+      <DiffBar changes={changes} shown={shown} view={view} notes={notes} />
       {changes.length > 1 ? (
         <details class="box diff-tree" open={changes.length <= OPEN_FILES_MAX}>
           <summary class="box-head">Files</summary>
-          <DiffTree changes={changes} shown={byPath} view={view} />
+          <DiffTree changes={changes} shown={byPath} view={view} noteOf={notes?.ofPath} />
         </details>
       ) : undefined}
       <div class="diff-files">
         {shown.map((each) => (
-          <FileBox shown={each} sides={sides} view={view} />
+          <FileBox shown={each} sides={sides} view={view} notes={notes} />
         ))}
         {isOnly || next ? (
           <p class="pager" id="diff-more">
@@ -130,7 +156,8 @@ function DiffBar({
   changes,
   shown,
   view,
-}: Pick<DiffProps, "shown" | "view"> & Pick<FileDiffs, "changes">) {
+  notes,
+}: Pick<DiffProps, "shown" | "view" | "notes"> & Pick<FileDiffs, "changes">) {
   const { style, query, hrefWith } = view;
   const isWhole = shown.length === changes.length;
   const sum = (key: "added" | "removed") =>
@@ -143,6 +170,7 @@ function DiffBar({
           <LineCounts file={{ stat: { added: sum("added"), removed: sum("removed") } }} />
         ) : undefined}
       </h2>
+      {notes?.bar}
       <nav class="choice" aria-label="Layout of the diff">
         {DIFF_STYLES.map((each) => (
           <a href={hrefWith({ style: each })} aria-current={each === style ? "true" : undefined}>
@@ -171,19 +199,17 @@ function DiffBar({
   );
 }
 
-interface FileBoxProps {
+interface FileBoxProps extends Pick<DiffProps, "sides" | "view" | "notes"> {
   shown: ShownDiff;
-  sides: DiffSides;
-  view: DiffView;
 }
 
-function FileBox({ shown, sides, view }: FileBoxProps) {
+function FileBox({ shown, sides, view, notes }: FileBoxProps) {
   const { file, id } = shown;
   const { path, oldPath, oldMode, newMode, kind } = file;
   const isModeChanged = oldMode !== undefined && newMode !== undefined && oldMode !== newMode;
   return (
     <section class="box diff-file" id={id} aria-label={path} data-row>
-      <details open>
+      <details open={notes?.isFolded(file) !== true}>
         <summary class="box-head">
           <span>
             {oldPath === undefined ? undefined : <span class="soft">{`${oldPath} → `}</span>}
@@ -195,11 +221,15 @@ function FileBox({ shown, sides, view }: FileBoxProps) {
           {KIND_NAMES[kind] ? <span class="label">{KIND_NAMES[kind]}</span> : undefined}
           <LineCounts file={file} />
         </summary>
+        {notes?.above(shown)}
         <FileBody shown={shown} sides={sides} view={view} />
       </details>
-      <a class="subject diff-link" href={pathOf(file, sides, "src") ?? `#${id}`}>
-        View<span class="hidden">{` ${path}`}</span>
-      </a>
+      <div class="diff-tools">
+        {notes?.tools(shown)}
+        <a class="subject" href={pathOf(file, sides, "src") ?? `#${id}`}>
+          View<span class="hidden">{` ${path}`}</span>
+        </a>
+      </div>
     </section>
   );
 }

@@ -93,10 +93,15 @@ export interface EnteredPull extends EnteredRepository {
  * Enters the repository and the pull request of a page's path, `/:owner/:repo/pulls/:number/…`.
  *
  * Cost: one round trip of the database.
+ *
+ * @param scopes As in `enterRepositoryPage`.
  */
-export async function enterPullPage(c: Context<WebEnv>): Promise<EnteredPull> {
+export async function enterPullPage(
+  c: Context<WebEnv>,
+  scopes: readonly Scope[] = [],
+): Promise<EnteredPull> {
   const { owner = "", repo: name = "", number = "" } = c.req.param() as Record<string, string>;
-  const target = targetOf(c, { owner, name, requirement: READ_PULLS, scopes: [] });
+  const target = targetOf(c, { owner, name, requirement: READ_PULLS, scopes });
   const entered = await enterPullForReader(readerRequest(c), target, Number(number));
   const { ctx, repo, facts, pull, unreadCount } = entered;
   if (!isUnitOn(repo.row, "pulls")) throw notFound();

@@ -6,13 +6,13 @@ import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
-import { compare } from "./compare.tsx";
 import { find } from "./find.tsx";
 import { fork } from "./fork.tsx";
 import { forks } from "./forks.tsx";
 import { graph } from "./graph.tsx";
 import { people } from "./people.tsx";
 import { releaseForms } from "./release-form.tsx";
+import { preview } from "./preview.tsx";
 import { releases } from "./releases.tsx";
 import { search } from "./search.tsx";
 import { source } from "./source.tsx";
@@ -27,11 +27,11 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   commits,
   graph,
   commit,
-  compare,
   branches,
   releases,
   releaseForms,
   people,
+  preview,
   forks,
   activity,
   fork,

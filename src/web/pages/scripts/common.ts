@@ -1,5 +1,6 @@
 /** The script of every page. */
 import { copyOnClick } from "./common/copy.ts";
+import { settleDrafts } from "./common/drafts.ts";
 import { openNamedEntry } from "./common/entry.ts";
 import { localize } from "./common/localize.ts";
 import { closeMenus } from "./common/menus.ts";
@@ -10,5 +11,6 @@ openNamedEntry();
 localize(document);
 copyOnClick();
 closeMenus();
+settleDrafts();
 focusScrollers();
 listenToKeys();

@@ -11,6 +11,11 @@ const SETTING = "edgeforge-keys";
 
 const find = (selector: string): HTMLElement | null => document.querySelector(selector);
 
+/** The entries of a page's lists, each with a link. */
+const ROWS = ".commits > li, .files tbody tr, .list > li, [data-row]";
+/** Conversations about code. */
+const THREADS = "[data-thread]";
+
 const SHORTCUTS: readonly Shortcut[] = [
   { key: "?", label: "Show these keys", isUsable: () => true, run: showHelp },
   {
@@ -31,8 +36,10 @@ const SHORTCUTS: readonly Shortcut[] = [
     isUsable: () => find("[data-permalink]") !== null,
     run: showPermalink,
   },
-  { key: "j", label: "Next entry", isUsable: () => findRows().length > 0, run: () => step(1) },
-  { key: "k", label: "Previous entry", isUsable: () => findRows().length > 0, run: () => step(-1) },
+  stepKey("j", "Next entry", ROWS, 1),
+  stepKey("k", "Previous entry", ROWS, -1),
+  stepKey("n", "Next conversation about code", THREADS, 1),
+  stepKey("p", "Previous conversation about code", THREADS, -1),
 ];
 
 /** Makes the keys of `SHORTCUTS` work, unless the reader has turned them off. */
@@ -75,19 +82,27 @@ function showPermalink(): void {
   history.replaceState(null, "", path + location.search + location.hash);
 }
 
-/** The entries of a page's lists, each with a link. */
-const findRows = (): HTMLElement[] =>
-  [
-    ...document.querySelectorAll<HTMLElement>(
-      ".commits > li, .files tbody tr, .list > li, [data-row]",
-    ),
-  ].filter((row) => row.checkVisibility() && row.querySelector("a") !== null);
+/** The elements of a kind that are shown, each with a link. */
+const findRows = (selector: string): HTMLElement[] =>
+  [...document.querySelectorAll<HTMLElement>(selector)].filter(
+    (row) => row.checkVisibility() && row.querySelector("a, summary") !== null,
+  );
 
-/** Gives the focus to the link of an entry before or after the one that has it. */
-function step(by: 1 | -1): void {
-  const rows = findRows();
+/** A key that goes through elements of a kind. */
+function stepKey(key: string, label: string, selector: string, by: 1 | -1): Shortcut {
+  return {
+    key,
+    label,
+    isUsable: () => findRows(selector).length > 0,
+    run: () => step(selector, by),
+  };
+}
+
+/** Gives the focus to the link of an element before or after the one that has it. */
+function step(selector: string, by: 1 | -1): void {
+  const rows = findRows(selector);
   const at = rows.findIndex((row) => row.contains(document.activeElement));
   const row = rows[at < 0 ? 0 : Math.min(Math.max(at + by, 0), rows.length - 1)];
-  const link = row?.querySelector<HTMLElement>("a.subject") ?? row?.querySelector("a");
-  link?.focus();
+  const link = row?.querySelector<HTMLElement>("a.subject");
+  (link ?? row?.querySelector<HTMLElement>("a, summary"))?.focus();
 }

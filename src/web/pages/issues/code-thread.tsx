@@ -1,0 +1,320 @@
+import type { Child } from "hono/jsx";
+
+import { isAllowed } from "../../../auth/access/permission.ts";
+import { isIssueWritable } from "../../../domain/issues/issue/find-issue.ts";
+import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
+import type { CodeCommentContext } from "../../../shapes/pulls/pull-review-comment.ts";
+import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
+import { accountPath } from "../addresses.ts";
+import { Ago } from "../ago.tsx";
+import { Avatar } from "../avatar.tsx";
+import { Field } from "../layout.tsx";
+import { Count } from "../count.tsx";
+import type { EnteredRepository } from "../repository/enter.ts";
+import { TITLE_CHARS_MAX } from "../text-field.tsx";
+import { UserText } from "../user-text.tsx";
+import { ActionForm, type Sending } from "./action-form.tsx";
+import { CodeForm, type CodePlace } from "./code-form.tsx";
+import { EditForm } from "./edit-form.tsx";
+import { mayTakePart, type Refused } from "./issue-head.tsx";
+import { Reactions } from "./reactions.tsx";
+import { showSuggestion, SUGGESTION, suggestionOf } from "./suggestion.ts";
+
+/** A conversation about code. */
+export interface Thread {
+  readonly root: CodeCommentContext;
+  /** The root and the answers to it, oldest first. */
+  readonly comments: readonly CodeCommentContext[];
+}
+
+/** Comments, oldest first, as conversations. */
+export function groupThreads(comments: readonly CodeCommentContext[]): Thread[] {
+  const groups = Map.groupBy(comments, ({ code }) => code.rootId ?? code.entryId);
+  return [...groups.values()].flatMap(([root, ...answers]) =>
+    root ? [{ root, comments: [root, ...answers] }] : [],
+  );
+}
+
+/** The lines that a conversation is about. */
+export const toPlace = ({ root: { code } }: Thread): CodePlace => ({
+  path: code.path,
+  side: code.isOldSide ? "L" : "R",
+  line: code.line,
+  startLine: code.startLine,
+});
+
+/** A form that stands in a conversation. */
+export type ThreadForm = "reply" | "edit";
+
+/** A page that shows conversations about code. */
+export interface ThreadPage {
+  readonly page: EnteredRepository;
+  readonly pull: PullContext;
+  readonly sending: Sending;
+  /** The comments as HTML, by their ids. */
+  readonly html: ReadonlyMap<number, string>;
+  readonly reactions: ReadonlyMap<number | null, readonly ReactionCount[]>;
+  /** Whether the reader has begun a review. */
+  readonly hasPending: boolean;
+  /** Whether the page has a `SuggestionsForm`. */
+  readonly hasApplyForm: boolean;
+  /** The form that the address asks for, by the id of its comment. */
+  readonly opened: Readonly<Partial<Record<ThreadForm, number>>>;
+  readonly refused: Refused | undefined;
+  /** The address of the page with a form at a comment, or with none. */
+  readonly hrefOf: (commentId: number, form?: ThreadForm) => string;
+}
+
+/** The form to which these boxes belong. */
+const APPLY_ID = "apply-suggestions";
+
+/** The form that applies the chosen suggestions of a page as one commit. */
+export function SuggestionsForm({ sending }: { sending: Sending }) {
+  return (
+    <ActionForm {...sending} action="apply-suggestions" id={APPLY_ID} class="card">
+      <h2>Suggestions</h2>
+      <Field
+        label="Message of the commit, if you like"
+        name="message"
+        id="apply-message"
+        isOptional
+        maxlength={TITLE_CHARS_MAX}
+      />
+      <button type="submit">Apply the chosen suggestions as one commit</button>
+    </ActionForm>
+  );
+}
+
+/** Whether the reader may commit to the head, as far as the page knows. */
+export const mayApply = ({ headRepo, headTip, pull, row, repo }: PullContext): boolean =>
+  !row.isClosed &&
+  headRepo !== undefined &&
+  headRepo.row.archivedAt === null &&
+  headTip !== undefined &&
+  (isAllowed(headRepo, WRITE_CODE) || (pull.allowMaintainerEdit && isAllowed(repo, WRITE_CODE)));
+
+const WRITE_CODE = { unit: "code", mode: "write" } as const;
+
+/** Whether a comment suggests something that applies to the head as it is. */
+export const isApplicable = (comment: CodeCommentContext, { pull }: PullContext): boolean =>
+  comment.review.state !== "pending" &&
+  !comment.code.isOutdated &&
+  comment.code.commitOid === pull.headOid &&
+  suggestionOf(comment) !== undefined;
+
+/** The form to which the buttons of conversations belong. */
+const BUTTONS_ID = "code-buttons";
+
+/** The form of a page's conversations whose buttons name what they do to a comment. */
+export const ThreadButtons = ({ sending }: { sending: Sending }) => (
+  <ActionForm {...sending} action="code" id={BUTTONS_ID} />
+);
+
+interface ThreadButtonProps {
+  name: "resolve" | "reopen" | "delete" | "apply";
+  commentId: number;
+  label: string;
+  class?: string;
+}
+
+const ThreadButton = ({ name, commentId, label, ...attributes }: ThreadButtonProps) => (
+  <button type="submit" form={BUTTONS_ID} name={name} value={commentId} {...attributes}>
+    {label}
+  </button>
+);
+
+interface CodeThreadProps {
+  thread: Thread;
+  /** What stands above the first comment. */
+  head: Child;
+  /** The id of the first comment of the next conversation. */
+  nextId: number | undefined;
+  on: ThreadPage;
+}
+
+/** A conversation about code, with what the reader may do; a resolved one is folded. */
+export function CodeThread(props: CodeThreadProps) {
+  const { thread, head } = props;
+  const { root, comments } = thread;
+  const id = `code-comments-${root.entry.id}`;
+  const count = `${comments.length} comment${comments.length === 1 ? "" : "s"}`;
+  if (root.code.resolvedAt === null) {
+    return (
+      <section class="thread" id={id} aria-label={`Conversation with ${count}`} data-thread>
+        {head}
+        <ThreadBody {...props} />
+      </section>
+    );
+  }
+  return (
+    <section class="thread" id={id} aria-label={`Resolved conversation with ${count}`} data-thread>
+      <details open={isOpened(props)}>
+        <summary class="soft">
+          {`Resolved by ${root.resolver?.name ?? "Ghost"}: ${count} by `}
+          {[...new Set(comments.map(({ poster }) => poster?.name ?? "Ghost"))].join(", ")}
+        </summary>
+        {head}
+        <ThreadBody {...props} />
+      </details>
+    </section>
+  );
+}
+
+/** Whether a form stands in a conversation. */
+const isOpened = ({ thread, on }: CodeThreadProps): boolean =>
+  isReplying(thread, on) || thread.comments.some((comment) => isEditing(comment, on));
+
+const isReplying = ({ root }: Thread, { opened, refused }: ThreadPage): boolean =>
+  refused?.form.text("action") === "code-comment"
+    ? refused.form.text("replied") === String(root.entry.id)
+    : opened.reply === root.entry.id;
+
+const isEditing = ({ entry }: CodeCommentContext, { opened, refused }: ThreadPage): boolean =>
+  refused?.form.text("action") === "edit-comment"
+    ? refused.form.text("comment") === String(entry.id)
+    : opened.edit === entry.id;
+
+function ThreadBody({ thread, nextId, on }: CodeThreadProps) {
+  const { root, comments } = thread;
+  const { page, pull, sending, hasPending, refused, hrefOf } = on;
+  const { user } = page.ctx.actor;
+  const mayAnswer = mayTakePart(page, pull);
+  const isOwn = user !== undefined && [pull.row.posterId, root.entry.posterId].includes(user.id);
+  const mayResolve =
+    mayAnswer && root.review.state !== "pending" && (isOwn || isIssueWritable(pull));
+  const isResolved = root.code.resolvedAt !== null;
+  const isAnswering = mayAnswer && isReplying(thread, on);
+  const isRefused = refused?.form.text("action") === "code-comment";
+  return (
+    <>
+      {comments.map((comment) => (
+        <CodeComment comment={comment} on={on} />
+      ))}
+      {isAnswering ? (
+        <CodeForm
+          repo={page.repo}
+          sending={sending}
+          now={page.ctx.now}
+          place={undefined}
+          repliedId={root.entry.id}
+          headOid={pull.pull.headOid}
+          hasPending={hasPending}
+          body={isRefused ? refused.form.text("body") : ""}
+          fault={isRefused ? refused.refusal.text : undefined}
+          cancelHref={hrefOf(root.entry.id)}
+        />
+      ) : undefined}
+      <div class="row thread-foot">
+        {mayAnswer && !isAnswering ? (
+          <a class="button small" href={hrefOf(root.entry.id, "reply")} data-reply={root.entry.id}>
+            Answer
+          </a>
+        ) : undefined}
+        {mayResolve ? (
+          <ThreadButton
+            name={isResolved ? "reopen" : "resolve"}
+            commentId={root.entry.id}
+            label={isResolved ? "Reopen" : "Resolve"}
+            class="small"
+          />
+        ) : undefined}
+        {nextId === undefined ? undefined : (
+          <a class="soft" href={`#issuecomment-${nextId}`}>
+            Next conversation
+          </a>
+        )}
+      </div>
+    </>
+  );
+}
+
+function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadPage }) {
+  const { entry, review, poster } = comment;
+  const { page, pull, sending, refused, hrefOf } = on;
+  const { user } = page.ctx.actor;
+  const id = `issuecomment-${entry.id}`;
+  const isOwn = user !== undefined && poster?.id === user.id;
+  const mayEdit =
+    user !== undefined && pull.repo.row.archivedAt === null && (isOwn || isIssueWritable(pull));
+  const isRefused = refused?.form.text("action") === "edit-comment";
+  const author = entry.originalAuthor || (poster?.name ?? "Ghost");
+  return (
+    <article class="thread-comment" id={id} aria-label={`Comment of ${author}`}>
+      <header class="row">
+        {poster && entry.originalAuthor === "" ? (
+          <>
+            <Avatar account={poster} size={24} />
+            <a href={accountPath(poster)}>
+              <strong>{author}</strong>
+            </a>
+          </>
+        ) : (
+          author
+        )}
+        <a class="soft grow" href={`#${id}`}>
+          <Ago at={entry.createdAt} now={page.ctx.now} />
+        </a>
+        {review.state === "pending" ? <span class="label">Pending</span> : undefined}
+        {mayEdit ? (
+          <>
+            <a href={hrefOf(entry.id, "edit")}>
+              Edit<span class="hidden">{` the comment of ${author}`}</span>
+            </a>
+            <details class="menu end">
+              <summary>Delete</summary>
+              <div class="menu-body">
+                <p>The comment is gone for good.</p>
+                <ThreadButton
+                  name="delete"
+                  commentId={entry.id}
+                  label="Delete comment"
+                  class="danger"
+                />
+              </div>
+            </details>
+          </>
+        ) : undefined}
+      </header>
+      {mayEdit && isEditing(comment, on) ? (
+        <EditForm
+          repo={page.repo}
+          hasFiles={false}
+          id={id}
+          body={entry.body}
+          contentVersion={entry.contentVersion}
+          commentId={entry.id}
+          sending={sending}
+          cancelHref={hrefOf(entry.id)}
+          refused={
+            isRefused ? { text: refused.refusal.text, body: refused.form.text("body") } : undefined
+          }
+        />
+      ) : (
+        <UserText html={showSuggestion(on.html.get(entry.id) ?? "", comment)} />
+      )}
+      {user !== undefined && mayApply(pull) && isApplicable(comment, pull) ? (
+        <div class="row">
+          <ThreadButton name="apply" commentId={entry.id} label="Apply suggestion" class="small" />
+          {on.hasApplyForm ? (
+            <label class="check">
+              <input type="checkbox" name={`${SUGGESTION}${entry.id}`} value="on" form={APPLY_ID} />
+              <span>Choose it</span>
+            </label>
+          ) : undefined}
+        </div>
+      ) : undefined}
+      <Reactions reactions={on.reactions.get(entry.id) ?? []} sending={undefined} />
+    </article>
+  );
+}
+
+/** How many comments a file has, beside its name. */
+export function CommentCount({ of: count }: { of: number }) {
+  if (count === 0) return <></>;
+  return (
+    <span class="label">
+      <Count of={count} />
+      <span class="hidden">{` comment${count === 1 ? "" : "s"}`}</span>
+    </span>
+  );
+}

@@ -1,0 +1,58 @@
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { TextField } from "../text-field.tsx";
+import { ActionForm, type Sending } from "./action-form.tsx";
+
+interface EditFormProps {
+  repo: RepositoryContext;
+  /** Whether the text may have files. */
+  hasFiles: boolean;
+  /** The anchor of the text. */
+  id: string;
+  body: string;
+  /** Increases with each edit. */
+  contentVersion: number;
+  /** The id of a comment; undefined for the issue itself. */
+  commentId: number | undefined;
+  sending: Sending;
+  /** Where the page stands without the form. */
+  cancelHref: string;
+  /** Why the edit was refused, and what was typed. */
+  refused: { text: string; body: string } | undefined;
+}
+
+/** The form that changes a text of a conversation. */
+export function EditForm(props: EditFormProps) {
+  const { repo, hasFiles, id, body, contentVersion, commentId, sending, cancelHref, refused } =
+    props;
+  return (
+    <ActionForm
+      {...sending}
+      action={commentId === undefined ? "edit-body" : "edit-comment"}
+      class="inside"
+    >
+      {commentId === undefined ? undefined : (
+        <input type="hidden" name="comment" value={commentId} />
+      )}
+      <input type="hidden" name="content_version" value={contentVersion} />
+      <TextField
+        repo={repo}
+        label="Text"
+        name="body"
+        id={`edit-${id}`}
+        value={refused?.body ?? body}
+        fault={refused?.text}
+        isRequired={commentId !== undefined}
+        isFirst
+        hasFiles={hasFiles}
+      />
+      <div class="row">
+        <button type="submit" class="primary">
+          Save
+        </button>
+        <a class="button" href={cancelHref}>
+          Cancel
+        </a>
+      </div>
+    </ActionForm>
+  );
+}

@@ -1,0 +1,508 @@
+import { eq } from "drizzle-orm";
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { codeComments, issues, repositories, reviews } from "../../../src/db/schema/index.ts";
+import { Browser } from "../../support/browser.ts";
+import { call, visit } from "../../support/call.ts";
+import { History } from "../../support/commits.ts";
+import { drawConsequences } from "../../support/consequences.ts";
+import { db } from "../../support/db.ts";
+import { make, type TestUser } from "../../support/make.ts";
+import { storeRefs } from "../../support/push.ts";
+import { logged } from "../../support/usage.ts";
+
+let owner: TestUser;
+let reader: TestUser;
+let ownerBrowser: Browser;
+let readerBrowser: Browser;
+beforeAll(async () => {
+  [owner, reader] = [await make.userWithPassword(), await make.userWithPassword()];
+  [ownerBrowser, readerBrowser] = [await Browser.signedIn(owner), await Browser.signedIn(reader)];
+});
+
+const HOSTILE = `"><script>alert(1)</script>`;
+
+/** An open pull request that changes the second of three lines of a file, and adds another file. */
+async function makePull() {
+  const repo = await make.repo(owner);
+  const history = new History();
+  const base = history.commit({ files: { "src/f.txt": "one\ntwo\nthree\n" } });
+  const files = { "src/f.txt": "one\nTWO\nthree\n", "new.txt": "new\n" };
+  const head = history.commit({ files, parents: [base] });
+  const refs = [
+    { ref: "refs/heads/main", oid: base },
+    { ref: "refs/heads/topic", oid: head },
+  ];
+  await storeRefs(repo, refs, history.build());
+  const path = `/${repo.owner}/${repo.name}`;
+  const json = { head: "topic", base: "main", title: "A title" };
+  const { body } = await call("POST", `/repos${path}/pulls`, { as: owner, json });
+  const at = `${path}/pulls/${body.number}`;
+  return { repo, path, at, files: `${at}/files`, api: `/repos${at}`, base, head, id: body.id };
+}
+
+type Pull = Awaited<ReturnType<typeof makePull>>;
+
+const read = async (at: string, browser = readerBrowser): Promise<string> => {
+  const { status, body } = await browser.get(at);
+  expect(status, at).toBe(200);
+  return String(body);
+};
+
+async function send(
+  at: string,
+  action: string,
+  fields: Record<string, string> = {},
+  browser = readerBrowser,
+) {
+  const page = String((await browser.get("/notifications")).body);
+  const [, token = ""] = /name="_csrf" value="([^"]*)"/.exec(page) ?? [];
+  return browser.post(at, { _csrf: token, action, ...fields });
+}
+
+/** Sends the form for a comment on the changed line, as the page has it. */
+const comment = (
+  { files, head }: Pull,
+  fields: Record<string, string> = {},
+  browser = readerBrowser,
+) =>
+  send(
+    files,
+    "code-comment",
+    {
+      opened_at: String(Date.now() - 1000),
+      head,
+      replied: "0",
+      path: "src/f.txt",
+      side: "R",
+      line: "2",
+      start_line: "2",
+      body: "A comment",
+      when: "now",
+      ...fields,
+    },
+    browser,
+  );
+
+const commentsOf = async ({ api }: Pull, as = reader) =>
+  (await call("GET", `${api}/comments`, { as })).body as Record<string, unknown>[];
+
+const reviewsOf = async ({ api }: Pull, as = reader) =>
+  (await call("GET", `${api}/reviews`, { as })).body as Record<string, unknown>[];
+
+const idOf = (each: Record<string, unknown> | undefined): string => String(each?.["id"]);
+
+describe("a comment on code", () => {
+  it("begins at the number of a line, without scripts", async () => {
+    const pull = await makePull();
+    const page = await read(pull.files);
+    const [, href = ""] =
+      /id="diff-[0-9a-f]{40}R2"[^>]*><a href="(\?comment=[0-9a-f]+R2)"/.exec(page) ?? [];
+    expect(href).not.toBe("");
+    const opened = await read(pull.files + href);
+    expect(opened).toMatch(/id="diff-[^"]*R2"[^]*<tr class="below"[^]*name="line" value="2"/);
+    const range = await read(`${pull.files}${href}-3`);
+    expect(range).toMatch(/name="line" value="3"[^]*name="start_line"[^>]*value="2"/);
+    const onFile = await read(pull.files + href.slice(0, -2));
+    expect(onFile).toMatch(/class="above"[^]*name="line" value="0"/);
+    const anonymous = String((await visit("GET", pull.files + href)).body);
+    expect(anonymous).not.toContain("code-comment");
+    expect(anonymous).toMatch(/<a href="#diff-[0-9a-f]{40}R2">/);
+    expect(await read(`${pull.files}?comment=none`)).toContain("TWO");
+  });
+
+  it("is said at once, and shown at its line and with its review", async () => {
+    const pull = await makePull();
+    const sent = await comment(pull, { body: `**Bold** ${HOSTILE}` });
+    expect([sent.status, sent.headers.get("location")]).toEqual([
+      303,
+      expect.stringMatching(/\/files#diff-[0-9a-f]{40}R2$/),
+    ]);
+    const [only] = await commentsOf(pull);
+    expect(only).toMatchObject({ path: "src/f.txt", position: 2, start_line: 2 });
+    for (const style of ["unified", "split"]) {
+      const page = await read(`${pull.files}?style=${style}`, ownerBrowser);
+      expect(page, style).toMatch(
+        new RegExp(`R2"[^]*<tr class="below">[^]*id="issuecomment-${idOf(only)}"[^]*<strong>Bold`),
+      );
+      expect(page).not.toContain("<script>alert");
+    }
+    const conversation = await read(pull.at, ownerBrowser);
+    expect(conversation).toMatch(/class="hunk-text"[^]*class="added">\+TWO[^]*<strong>Bold/);
+    expect(conversation).toMatch(/files\?skip-to=src%2Ff.txt#diff-[0-9a-f]{40}R2"/);
+    expect(conversation).not.toContain("<script>alert");
+  });
+
+  it("may be on the old side, on a range, and on a file as a whole", async () => {
+    const pull = await makePull();
+    await comment(pull, { side: "L", body: "of old" });
+    await comment(pull, { line: "3", start_line: "1", body: "of range" });
+    await comment(pull, { line: "0", start_line: "0", path: "new.txt", body: "of file" });
+    expect(await commentsOf(pull)).toMatchObject([
+      { original_position: 2, position: 0 },
+      { position: 3, start_line: 1 },
+      { path: "new.txt", position: 0, original_position: 0 },
+    ]);
+    const page = await read(pull.files);
+    expect(page).toMatch(/L2"[^]*Line 2 of the old file[^]*of old/);
+    expect(page).toMatch(/Lines 1 to 3[^]*of range/);
+    expect(page).toMatch(/class="above"[^]*of file/);
+    expect(page).toMatch(/new\.txt<\/a>[^]*?class="label">1</);
+  });
+
+  it("is written once, also when its form is sent twice", async () => {
+    const pull = await makePull();
+    for (const when of ["now", "now", "review", "review"]) {
+      const body = when === "now" ? "at once" : "later";
+      expect((await comment(pull, { when, body })).status).toBe(303);
+    }
+    expect((await commentsOf(pull)).map(({ body }) => body)).toEqual(["at once", "later"]);
+    expect(await reviewsOf(pull)).toMatchObject([{ state: "COMMENT" }, { state: "PENDING" }]);
+  });
+
+  it("is written in three round trips, and read in two", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: "the first" });
+    const [first] = await commentsOf(pull);
+    for (const fields of [{ body: "another" }, { replied: idOf(first), body: "an answer" }]) {
+      const page = String((await readerBrowser.get("/notifications")).body);
+      const [, token = ""] = /name="_csrf" value="([^"]*)"/.exec(page) ?? [];
+      const { answer, line } = await logged(() =>
+        readerBrowser.post(pull.files, {
+          _csrf: token,
+          action: "code-comment",
+          opened_at: "0",
+          head: pull.head,
+          replied: "0",
+          path: "src/f.txt",
+          side: "R",
+          line: "2",
+          start_line: "2",
+          when: "now",
+          ...fields,
+        }),
+      );
+      expect(answer.status).toBe(303);
+      expect(line.d1Rounds).toBeLessThanOrEqual(3);
+    }
+    await read(pull.files);
+    const { line } = await logged(() => readerBrowser.get(pull.files));
+    expect([line.d1Rounds, line.objectCalls]).toEqual([2, 1]);
+  });
+
+  it.each([
+    ["without a text", { body: " " }, 422],
+    ["without a file", { path: "" }, 422],
+    ["on no side", { side: "M" }, 422],
+    ["on no line", { line: "x" }, 422],
+    ["on too many lines", { line: "5000", start_line: "1" }, 422],
+    ["with a text that is too long", { body: "x".repeat(262_145) }, 422],
+    ["as an answer to no comment", { replied: "999999999" }, 404],
+    ["on lines of a former head", { head: "1".repeat(40) }, 409],
+  ])("is refused %s, and kept", async (_, fields, status) => {
+    const pull = await makePull();
+    const answer = await comment(pull, { body: "typed with care", ...fields });
+    expect(answer.status).toBe(status);
+    const kept = "body" in fields ? fields.body : "typed with care";
+    expect(String(answer.body)).toContain(`${kept}</textarea>`);
+    expect(await commentsOf(pull)).toEqual([]);
+    expect(await reviewsOf(pull)).toEqual([]);
+  });
+
+  it("is refused where the conversation is locked or archived, for blocked users, and without a session", async () => {
+    const pull = await makePull();
+    const refused = async (status: number, browser = readerBrowser) => {
+      const answer = await comment(pull, { body: "typed with care" }, browser);
+      expect(answer.status).toBe(status);
+      expect(String(answer.body)).toContain("typed with care</textarea>");
+      expect(await commentsOf(pull, owner)).toEqual([]);
+    };
+    await refused(403, new Browser());
+    const ofPull = eq(issues.repoId, pull.repo.id);
+    await db.update(issues).set({ isLocked: true }).where(ofPull);
+    await refused(403);
+    expect(await read(pull.files)).not.toContain("code-template");
+    await db.update(issues).set({ isLocked: false }).where(ofPull);
+    const ofRepo = eq(repositories.id, pull.repo.id);
+    await db.update(repositories).set({ archivedAt: 1 }).where(ofRepo);
+    await refused(423);
+    await db.update(repositories).set({ archivedAt: null }).where(ofRepo);
+    await call("PUT", `/user/blocks/${reader.name}`, { as: owner });
+    await refused(403);
+    await call("DELETE", `/user/blocks/${reader.name}`, { as: owner });
+  });
+
+  it("is listed with its review where its line is gone", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: "about a line" });
+    await db.update(codeComments).set({ isOutdated: true });
+    expect(await read(pull.files)).not.toContain("about a line");
+    expect(await read(pull.at)).toMatch(/Outdated<[^]*\+TWO[^]*about a line/);
+  });
+});
+
+describe("a conversation about code", () => {
+  it("is answered at its line and in the conversation", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: "a question" });
+    const [first] = await commentsOf(pull);
+    const id = idOf(first);
+    for (const [browser, at] of [
+      [ownerBrowser, pull.files],
+      [readerBrowser, pull.at],
+    ] as const) {
+      const page = await read(at, browser);
+      const [, href = ""] = new RegExp(`href="([^"]*reply=${id}[^"]*)"`).exec(page) ?? [];
+      const opened = await read(
+        new URL(href.replaceAll("&amp;", "&"), `https://x${at}`).href.slice(9),
+        browser,
+      );
+      expect(opened).toContain(`name="replied" value="${id}"`);
+      const answer = await send(
+        at,
+        "code-comment",
+        { opened_at: "0", replied: id, line: "0", when: "now", body: `answer at ${at}` },
+        browser,
+      );
+      expect(answer.headers.get("location")).toMatch(new RegExp(`#issuecomment-${id}$`));
+    }
+    expect(await commentsOf(pull)).toMatchObject([
+      {},
+      { in_reply_to: first?.["id"], position: 2 },
+      { in_reply_to: first?.["id"], position: 2 },
+    ]);
+    const page = await read(pull.files);
+    expect(page.match(/data-thread/g)).toHaveLength(1);
+    const refused = await send(
+      pull.at,
+      "code-comment",
+      { opened_at: "0", replied: id, line: "0", when: "now", body: "" },
+      ownerBrowser,
+    );
+    expect(String(refused.body)).toMatch(/name="replied" value="\d+"[^]*must not be empty/);
+  });
+
+  it("is resolved and reopened by those who may", async () => {
+    const pull = await makePull();
+    const other = await Browser.signedIn(await make.userWithPassword());
+    await comment(pull, { body: "to resolve" });
+    const id = idOf((await commentsOf(pull))[0]);
+    expect(await read(pull.files, other)).not.toContain('name="resolve"');
+    expect((await send(pull.files, "code", { resolve: id }, other)).status).toBe(403);
+    expect((await commentsOf(pull))[0]).toMatchObject({ resolver: null });
+    await send(pull.files, "code", { resolve: id }, ownerBrowser);
+    expect(await read(pull.files)).toContain(
+      `Resolved by ${owner.name}: 1 comment by ${reader.name}`,
+    );
+    await send(pull.at, "code", { reopen: id });
+    expect((await commentsOf(pull))[0]).toMatchObject({ resolver: null });
+    for (const fields of [{ resolve: "0" }, { resolve: "999999999" }, {}]) {
+      expect((await send(pull.files, "code", fields)).status).toBe(404);
+    }
+  });
+
+  it("is changed and deleted by its authors and by writers alone", async () => {
+    const pull = await makePull();
+    const other = await Browser.signedIn(await make.userWithPassword());
+    await comment(pull, { body: "as it was" });
+    const id = idOf((await commentsOf(pull))[0]);
+    expect(await read(`${pull.files}?edit=${id}`)).toMatch(/as it was<\/textarea>/);
+    expect(await read(`${pull.files}?edit=${id}`, other)).not.toMatch(/as it was<\/textarea>/);
+    const edit = { comment: id, content_version: "0" };
+    expect((await send(pull.files, "edit-comment", { ...edit, body: "no" }, other)).status).toBe(
+      403,
+    );
+    await send(pull.files, "edit-comment", { ...edit, body: "as it is" });
+    const late = await send(
+      pull.files,
+      "edit-comment",
+      { ...edit, body: "too late" },
+      ownerBrowser,
+    );
+    expect(late.status).toBe(409);
+    expect(String(late.body)).toMatch(/too late<\/textarea>[^]*changed meanwhile/);
+    expect(await commentsOf(pull)).toMatchObject([{ body: "as it is" }]);
+    expect((await send(pull.files, "code", { delete: id }, other)).status).toBe(403);
+    await send(pull.files, "code", { delete: id });
+    expect(await commentsOf(pull)).toEqual([]);
+  });
+});
+
+describe("a pending review", () => {
+  it("is its author's alone until it is finished", async () => {
+    const pull = await makePull();
+    await comment(pull, { when: "review", body: "first thought" });
+    await comment(pull, { when: "review", body: "second thought" });
+    const own = await read(pull.files);
+    expect(own).toMatch(/Pending<[^]*first thought/);
+    expect(own).toContain("Finish your review with 2 pending comments");
+    expect(own).toContain("Add to review");
+    expect(own).not.toContain("Comment now");
+    for (const at of [pull.files, pull.at]) {
+      expect(await read(at, ownerBrowser)).not.toContain("first thought");
+    }
+    // A comment at once would send the others along.
+    const single = await comment(pull, { body: "typed with care" });
+    expect(single.status).toBe(409);
+    expect(String(single.body)).toContain("typed with care</textarea>");
+    const finish = { state: "approved", body: "Fine.", head: pull.head, opened_at: "0" };
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await send(pull.files, "review", finish)).status).toBe(303);
+    }
+    expect(await reviewsOf(pull, owner)).toMatchObject([
+      { state: "APPROVED", body: "Fine.", comments_count: 2 },
+    ]);
+    expect(await read(pull.files, ownerBrowser)).toContain("second thought");
+  });
+
+  it("is discarded with its comments", async () => {
+    const pull = await makePull();
+    await comment(pull, { when: "review", body: "a thought" });
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await send(pull.files, "discard-review")).status).toBe(303);
+    }
+    expect(await reviewsOf(pull)).toEqual([]);
+    expect(await db.select().from(reviews).where(eq(reviews.repoId, pull.repo.id))).toEqual([]);
+  });
+
+  it("is finished by a text that says why changes are requested", async () => {
+    const pull = await makePull();
+    await comment(pull, { when: "review", body: "a thought" });
+    const fields = { state: "request_changes", body: "", head: pull.head, opened_at: "0" };
+    expect((await send(pull.files, "review", fields)).status).toBe(422);
+    expect(await reviewsOf(pull)).toMatchObject([{ state: "PENDING" }]);
+    await send(pull.files, "review", { ...fields, state: "comment" });
+    expect(await reviewsOf(pull)).toMatchObject([{ state: "COMMENT", comments_count: 1 }]);
+  });
+});
+
+describe("a suggestion", () => {
+  const suggest = (text: string) => `Better:\n\`\`\`suggestion\n${text}\n\`\`\``;
+  const contentOf = async ({ path }: Pull, file = "src/f.txt") => {
+    const { body } = await call("GET", `/repos${path}/contents/${file}?ref=topic`, { as: owner });
+    return atob(body.content);
+  };
+
+  it("begins with the lines of the form, and is shown as a diff", async () => {
+    const pull = await makePull();
+    const page = await read(pull.files);
+    const [, href = ""] = /href="(\?comment=[0-9a-f]+)R2"/.exec(page) ?? [];
+    const opened = await read(`${pull.files}${href}R1-2`);
+    const [, suggestion = ""] = /href="([^"]*suggest=1)"/.exec(opened) ?? [];
+    expect(await read(pull.files + suggestion.replaceAll("&amp;", "&"))).toContain(
+      "```suggestion\none\nTWO\n```</textarea>",
+    );
+    await comment(pull, { body: suggest(HOSTILE) });
+    for (const at of [pull.files, pull.at]) {
+      const shown = await read(at, ownerBrowser);
+      expect(shown).toMatch(
+        /class="removed">-TWO\n<\/span><span class="added">\+(?:"|&quot;)&gt;&lt;script&gt;/,
+      );
+      expect(shown).not.toContain("<script>alert");
+    }
+  });
+
+  it("is applied by those who may write to the head, alone", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: suggest("2") });
+    const apply = { apply: idOf((await commentsOf(pull))[0]) };
+    expect(await read(pull.files)).not.toContain('name="apply"');
+    expect((await send(pull.files, "code", apply)).status).toBe(403);
+    expect(await contentOf(pull)).toBe("one\nTWO\nthree\n");
+    expect(await read(pull.at, ownerBrowser)).toContain('name="apply"');
+    expect((await send(pull.at, "code", apply, ownerBrowser)).status).toBe(303);
+    expect(await contentOf(pull)).toBe("one\n2\nthree\n");
+    const again = await send(pull.files, "code", apply, ownerBrowser);
+    expect(again.status).toBe(409);
+  });
+
+  it("is applied with others as one commit", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: suggest("two\nand a half") });
+    await comment(pull, { body: suggest("3"), line: "3", start_line: "3" });
+    await comment(pull, { body: suggest("NEW"), path: "new.txt", line: "1", start_line: "1" });
+    const chosen = Object.fromEntries(
+      (await commentsOf(pull)).map((each) => [`suggestion-${idOf(each)}`, "on"]),
+    );
+    expect((await send(pull.files, "apply-suggestions", chosen)).status).toBe(403);
+    const sent = await send(pull.files, "apply-suggestions", chosen, ownerBrowser);
+    expect(sent.status).toBe(303);
+    expect(await contentOf(pull)).toBe("one\ntwo\nand a half\n3\n");
+    expect(await contentOf(pull, "new.txt")).toBe("NEW\n");
+    const { body } = await call("GET", `/repos${pull.path}/commits?sha=topic`, { as: owner });
+    expect(body).toMatchObject([
+      {
+        commit: {
+          message: `Apply 3 suggestions\n\nCo-authored-by: ${reader.name} <${reader.email}>\n`,
+        },
+        parents: [{ sha: pull.head }],
+      },
+      { sha: pull.head },
+      {},
+    ]);
+  });
+
+  it("is not applied with one for the same line, nor with one that is no suggestion", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: suggest("3"), line: "3", start_line: "2" });
+    await comment(pull, { body: suggest("2") });
+    await comment(pull, { body: "no suggestion" });
+    const [range, one, none] = (await commentsOf(pull)).map((each) => `suggestion-${idOf(each)}`);
+    const applyAll = async (names: (string | undefined)[], status: number, words: string) => {
+      const chosen = Object.fromEntries(names.map((name) => [name, "on"]));
+      const sent = await send(pull.files, "apply-suggestions", chosen, ownerBrowser);
+      expect(sent.status, words).toBe(status);
+      expect(String(sent.body)).toContain(words);
+      expect(await contentOf(pull)).toBe("one\nTWO\nthree\n");
+    };
+    await applyAll([one, range], 409, "two suggestions are for line 2 of src/f.txt");
+    await applyAll([one, none], 422, "the comment suggests nothing");
+    await applyAll([], 422, "no suggestion is chosen");
+    await applyAll([one, "suggestion-999999999"], 404, "");
+    const many = Array.from({ length: 101 }, (_, at) => `suggestion-${at + 1}`);
+    await applyAll(many, 422, "at most 100 suggestions");
+    const outdated = eq(codeComments.entryId, Number(one?.slice("suggestion-".length)));
+    await db.update(codeComments).set({ isOutdated: true }).where(outdated);
+    await applyAll([one], 409, "another version of the file");
+  });
+});
+
+describe("viewed files", () => {
+  it("are a reader's own, counted and folded, until they change", async () => {
+    const pull = await makePull();
+    const page = await read(pull.files);
+    expect(page).toContain("0 of 2 viewed");
+    const [, value = ""] = /name="view" value="([0-9a-f]{40} src\/f\.txt)"/.exec(page) ?? [];
+    const marked = await send(pull.files, "view-file", { view: value });
+    expect(marked.headers.get("location")).toMatch(/#diff-[0-9a-f]{40}$/);
+    const after = await read(pull.files);
+    expect(after).toContain("1 of 2 viewed");
+    expect(after).toMatch(/aria-label="src\/f\.txt"[^>]*><details><summary/);
+    expect(after).toContain(`name="unview" value="${value}"`);
+    expect(await read(pull.files, ownerBrowser)).toContain("0 of 2 viewed");
+    expect(String((await visit("GET", pull.files)).body)).not.toContain("viewed");
+    await call("PUT", `/repos${pull.path}/contents/src/f.txt`, {
+      as: owner,
+      json: {
+        branch: "topic",
+        content: btoa("one\nOTHER\nthree\n"),
+        message: "Change it",
+        sha: value.slice(0, 40),
+      },
+    });
+    await drawConsequences();
+    const { body } = await call("GET", pull.api, { as: owner });
+    expect(body.head.sha).not.toBe(pull.head);
+    expect(await read(pull.files)).toContain("0 of 2 viewed");
+    await send(pull.files, "view-file", { unview: value });
+  });
+
+  it("are files of this pull request's form", async () => {
+    const pull = await makePull();
+    for (const fields of [{ view: "x src/f.txt" }, { view: `${"1".repeat(40)} ` }, {}]) {
+      const answer = await send(pull.files, "view-file", fields);
+      expect(answer.status).toBe(422);
+    }
+    expect(await read(pull.files)).toContain("0 of 2 viewed");
+  });
+});
