@@ -17,6 +17,7 @@ const SIGNED_IN = [
   "/notifications",
   "/issues",
   "/pulls?type=created_by",
+  "/milestones",
   "/repo/create",
   "/org/create",
   "/root/shown/fork",
@@ -233,6 +234,34 @@ async function register(context: BrowserContext, name: string): Promise<Page> {
 }
 
 describe.skipIf(browserPath === undefined)("pages in a browser", () => {
+  it("open the page of a conversation that has the comment of an address", async () => {
+    const issue = { title: "A long conversation" };
+    const { number } = await callAsRoot("POST", "/repos/root/shown/issues", issue);
+    const ids: number[] = [];
+    for (let at = 0; at < 101; at++) {
+      const comments = `/repos/root/shown/issues/${number}/comments`;
+      ids.push((await callAsRoot("POST", comments, { body: `Comment ${at}` })).id);
+    }
+    const anchorOf = (at: number) => `#issuecomment-${ids.at(at)}`;
+    const [first, last] = [anchorOf(0), anchorOf(-1)];
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const path = `/root/shown/issues/${number}`;
+    await page.goto(`${root}${path}${last}`);
+    await expect.poll(() => page.url()).toBe(`${root}${path}?entry=${ids.at(-1)}${last}`);
+    await expect
+      .poll(() => page.locator(last).evaluate((item) => item.matches(":target")))
+      .toBe(true);
+    // A link of the page to another one of its comments.
+    await page.evaluate((hash) => location.assign(hash), first);
+    await expect.poll(() => page.url()).toBe(`${root}${path}?entry=${ids[0]}${first}`);
+    // One that is not there is not searched again and again.
+    await page.goto(`${root}${path}#issuecomment-999999`);
+    await expect.poll(() => page.url()).toContain("?entry=999999#");
+    await expect.poll(() => page.locator(last).count()).toBe(1);
+    await context.close();
+  });
+
   it("let a person register, sign in with an app, and out, without scripts", async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await register(context, "alice");

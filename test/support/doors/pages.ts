@@ -137,6 +137,7 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of contributors": ({ path }) => `${path}/activity/contributors`,
   "the page of somebody's issues": () => "/issues?type=assigned&q=a",
   "the page of somebody's pull requests": () => "/pulls",
+  "the page of somebody's milestones": () => "/milestones?q=a&sort=name",
   "the page of issues": ({ path }) => `${path}/issues?q=a`,
   "the page of issues by ids": ({ path }) => `${path}/issues?labels=1&milestone=1`,
   "the page of pull requests": ({ path }) => `${path}/pulls`,
