@@ -5,6 +5,7 @@
  * Runs the service as `npm start` does and Gitea with SQLite, both with their state in a temporary
  * directory. bench/README.md explains the numbers.
  */
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 
@@ -12,9 +13,11 @@ import { openGitea } from "./peer/gitea.ts";
 import { CONNECTIONS, type Measured, measureCase } from "./peer/measure.ts";
 import { openSide, type Side } from "./peer/side.ts";
 import { casesOf, OWNER, type PageCase, PROJECT } from "./pages/cases.ts";
+import { layCollaboration, layLarge, PACKAGE, PACKAGE_VERSION } from "./pages/collaboration.ts";
 import { LARGE, measureLarge, pushLarge } from "./pages/large.ts";
 import { parseOptions } from "./pages/options.ts";
 import { measurePaint } from "./pages/paint.ts";
+import { signIn } from "./pages/session.ts";
 import { chooseSubject } from "./pages/subject.ts";
 import { git } from "./git/git.ts";
 import { describeMachine } from "./support/machine.ts";
@@ -44,20 +47,44 @@ async function bench(resources: Resources): Promise<void> {
     await createOwner(side);
     const url = await createProject(side, PROJECT);
     await git(options.history, ["push", "--quiet", url, "HEAD:refs/heads/main"]);
+    await layCollaboration({
+      send: side.send,
+      owner: OWNER,
+      name: PROJECT,
+      directory: await openBare(join(directory, side.name)),
+      url,
+    });
+    await publish(side);
   }
+  const sessions = new Map<PageSide, string>();
+  for (const side of sides) sessions.set(side, await signIn(side.origin, OWNER, PASSWORD));
   const cases = casesOf(await chooseSubject(options.history));
   const rows: string[][] = [];
   for (const one of cases) {
     const opened = sides.map((side) => [side, { tokens: [], repositories: 0 }] as const);
-    const next = () => ({ method: "GET", path: one.path, headers: { accept: "text/html" } });
-    const peerCase = { ...one, caller: "anonymous", status: 200, shareMin: one.rateMin } as const;
+    const headersOf = (side: Side | undefined): Record<string, string> => ({
+      accept: "text/html",
+      ...(one.isSignedIn && { cookie: sessions.get(side as PageSide) ?? "" }),
+    });
     const measured = await measureCase(
       opened,
-      { ...peerCase, next },
+      {
+        name: one.name,
+        caller: "anonymous",
+        status: 200,
+        shareMin: one.rateMin,
+        next: (_, __, token) => ({
+          method: "GET",
+          path: one.path,
+          headers: headersOf(sides.find((side) => side.token === token)),
+        }),
+      },
       options.rounds,
       options.seconds,
     );
-    const sizes = await Promise.all(sides.map(({ origin }) => sizesOf(new URL(one.path, origin))));
+    const sizes = await Promise.all(
+      sides.map((side) => sizesOf(new URL(one.path, side.origin), headersOf(side))),
+    );
     rows.push(rowOf(one, measured, sizes));
     console.log(`measured: ${one.name}`);
   }
@@ -72,15 +99,44 @@ async function bench(resources: Resources): Promise<void> {
     );
   }
   const [own] = sides;
-  const tip =
-    own && options.commits > 0
-      ? await pushLarge(directory, await createProject(own, LARGE), options.commits)
-      : undefined;
+  const tip = own && options.commits > 0 ? await layLargeProject(own) : undefined;
   for (const side of sides) side.close();
   await release(service);
   if (tip === undefined) return;
   console.log(`\na history of ${formatInteger(options.commits)} commits\n`);
   console.log(await measureLarge(resources, data, tip));
+
+  async function layLargeProject(side: PageSide): Promise<string> {
+    const url = await createProject(side, LARGE);
+    const pushed = await pushLarge(directory, url, options.commits);
+    await layLarge({
+      send: side.send,
+      owner: OWNER,
+      name: LARGE,
+      directory: await openBare(join(directory, "wide")),
+      url,
+    });
+    return pushed;
+  }
+}
+
+async function openBare(path: string): Promise<string> {
+  mkdirSync(path, { recursive: true });
+  const directory = join(path, "branches.git");
+  mkdirSync(directory);
+  await git(directory, ["init", "--quiet", "--bare"]);
+  return directory;
+}
+
+/** Publishes a package of the owner. */
+async function publish({ origin, token }: PageSide): Promise<void> {
+  const path = `/api/packages/${OWNER}/generic/${PACKAGE}/${PACKAGE_VERSION}/tool.bin`;
+  const answer = await fetch(new URL(path, origin), {
+    method: "PUT",
+    headers: { authorization: `token ${token}` },
+    body: "a file of the package",
+  });
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}`);
 }
 
 /** A side with its address. */
@@ -115,8 +171,8 @@ async function createProject(side: PageSide, name: string): Promise<string> {
 
 type Sizes = { bytes: number; compressed: number };
 
-async function sizesOf(url: URL): Promise<Sizes> {
-  const answer = await fetch(url, { headers: { accept: "text/html" } });
+async function sizesOf(url: URL, headers: Record<string, string>): Promise<Sizes> {
+  const answer = await fetch(url, { headers });
   const body = Buffer.from(await answer.arrayBuffer());
   return { bytes: body.length, compressed: gzipSync(body).length };
 }

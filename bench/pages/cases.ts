@@ -1,3 +1,5 @@
+import { DISCUSSED_ISSUE, PACKAGE, PACKAGE_VERSION, REVIEWED_PULL } from "./collaboration.ts";
+
 /** A page that is measured on both sides. */
 export type PageCase = {
   name: string;
@@ -8,6 +10,8 @@ export type PageCase = {
   cpuMax: number | undefined;
   /** Whether a browser shows it, too. */
   isPainted?: boolean;
+  /** Whether the owner of the repository reads it, with a session; anonymous otherwise. */
+  isSignedIn?: boolean;
 };
 
 /** Where the history is on both sides. */
@@ -36,6 +40,17 @@ export const casesOf = ({ directory, file, commit }: Subject): PageCase[] => {
     { name: "commits", path: `${at}/commits/branch/main`, ...CONTENT },
     { name: "commit", path: `${at}/commit/${commit}`, ...CONTENT },
     { name: "blame", path: `${at}/blame/branch/main/${file}`, ...CONTENT },
+    { name: "issues", path: `${at}/issues`, ...CONTENT },
+    { name: "issue with 100 comments", path: `${at}/issues/${DISCUSSED_ISSUE}`, ...CONTENT },
+    { name: "pull requests", path: `${at}/pulls`, ...CONTENT },
+    { name: "pull request", path: `${at}/pulls/${REVIEWED_PULL}`, ...CONTENT },
+    { name: "100 changed files", path: `${at}/pulls/${REVIEWED_PULL}/files`, ...CONTENT },
+    { name: "notifications", path: "/notifications", ...LIST, isSignedIn: true },
+    {
+      name: "package",
+      path: `/${OWNER}/-/packages/generic/${PACKAGE}/${PACKAGE_VERSION}`,
+      ...LIST,
+    },
     { name: "explore", path: "/explore/repos", ...LIST },
     { name: "profile", path: `/${OWNER}`, ...LIST },
   ];

@@ -7,6 +7,7 @@ import { openStartedService } from "../support/started-service.ts";
 import type { Resources } from "../support/resources.ts";
 import { formatCells, formatInteger } from "../support/table.ts";
 import { OWNER } from "./cases.ts";
+import { LONG_ISSUE, WIDE_PULL } from "./collaboration.ts";
 import { LONG_FILE, largeHistory, MANY_FILES, REVISED_FILE, WIDE } from "./large-history.ts";
 
 export const LARGE = "large";
@@ -40,6 +41,18 @@ const CASES: readonly LargeCase[] = [
     path: `${AT}/commit/${MANY_FILES}`,
     coldMs: 300,
     warmMs: 300,
+  },
+  {
+    name: "issue of 2,000 comments",
+    path: `${AT}/issues/${LONG_ISSUE}`,
+    coldMs: 200,
+    warmMs: 200,
+  },
+  {
+    name: "pull request of 1,000 files and 500 comments",
+    path: `${AT}/pulls/${WIDE_PULL}/files`,
+    coldMs: 400,
+    warmMs: 400,
   },
 ];
 

@@ -17,6 +17,8 @@ export interface MadeEnds {
   readonly author?: string;
   /** When the commits were written. */
   readonly authorSeconds?: number;
+  /** By default a new user. */
+  readonly owner?: TestUser;
 }
 
 /** A pull request whose commits are stored. */
@@ -35,10 +37,10 @@ const ROOT: Files = { a: "1\n2\n3\n4\n5\n6\n7\n8\n9\n" };
 
 /** Makes an open, judged pull request of `topic` into `main`, past the API. */
 export async function makeReadyPull(
-  { root = ROOT, head, base = [], author, authorSeconds }: MadeEnds = {},
+  { root = ROOT, head, base = [], author, authorSeconds, ...made }: MadeEnds = {},
   fields: Partial<TestPull> = {},
 ): Promise<ReadyPull> {
-  const owner = await make.user();
+  const owner = made.owner ?? (await make.user());
   const repo = await make.repo(owner);
   const history = new History();
   const rootOid = history.commit({ files: root, message: "Root\n" });

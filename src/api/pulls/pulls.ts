@@ -38,7 +38,9 @@ const names = (description: string) =>
   z.array(z.string().max(255)).max(REVIEWERS_MAX).optional().openapi({ description });
 
 const CreatePullRequest = body({
-  head: requiredText(BRANCH_MAX).openapi({ description: "A branch, or `user:branch` of a fork" }),
+  head: requiredText(BRANCH_MAX).openapi({
+    description: "A branch, `user:branch` of a fork, or `user/name:branch` of one of several",
+  }),
   base: requiredText(BRANCH_MAX),
   title: requiredText(TITLE_MAX),
   body: optionalText(BODY_MAX),
@@ -53,6 +55,9 @@ const CreatePullRequest = body({
   due_date: dueDate(),
   reviewers: names("Names or email addresses of users to ask for a review"),
   team_reviewers: names("Names of teams of the owner to ask for a review"),
+  allow_maintainer_edit: optionalFlag().openapi({
+    description: "Whether those who may write to the base's repository may push to a fork's head",
+  }),
 }).openapi("CreatePullRequestOption");
 
 const EditPullRequest = body({
@@ -115,6 +120,7 @@ pullRequests.openapi(
       deadlineAt:
         input.due_date === undefined ? undefined : readSentTime("due_date", input.due_date),
       reviewers: { users: input.reviewers, teams: input.team_reviewers },
+      allowMaintainerEdit: input.allow_maintainer_edit,
     });
     return c.json(toPullRequest(pull, viewer), 201);
   },

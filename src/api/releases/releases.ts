@@ -235,11 +235,12 @@ releases.openapi(
     const { ctx, repo, user, viewer } = c.var;
     const sent = c.req.valid("json");
     const release = await findRelease(ctx, repo, c.req.valid("param"));
+    // Empty texts change nothing, as in Gitea.
     const updated = await updateRelease(ctx, release, user, {
-      tagName: sent.tag_name,
-      target: sent.target_commitish,
-      title: sent.name,
-      body: sent.body,
+      tagName: sent.tag_name || undefined,
+      target: sent.target_commitish || undefined,
+      title: sent.name || undefined,
+      body: sent.body || undefined,
       isDraft: sent.draft,
       isPrerelease: sent.prerelease,
     });

@@ -1,13 +1,12 @@
 import { finishInTurns, withoutLimit } from "../budget.ts";
 import type { ByteText } from "../byte-text.ts";
 import type { Commit } from "../object/commit.ts";
-import { hashObject } from "../object/hash-object.ts";
 import type { Identity } from "../object/identity.ts";
-import type { ObjectKind } from "../object/kind.ts";
 import type { Oid } from "../oid.ts";
 import type { ObjectReader, StoredObject } from "../store.ts";
 import type { CommitGraph, Node } from "../walk/commit-graph.ts";
 import { isAncestor, mergeBasesInTurns } from "../walk/merge-bases.ts";
+import { CollectedObjects } from "./collected-objects.ts";
 import { mergeCommits } from "./merge-commits.ts";
 import type { ConflictedPath } from "./merge-trees.ts";
 import { NewObjects } from "./new-objects.ts";
@@ -55,7 +54,7 @@ export type BuiltMerge =
   | { readonly kind: "unchanged" };
 
 /** Maximum bytes of all trees and files that a merge creates. */
-const NEW_BYTES_MAX = 32 * 1024 * 1024;
+export const NEW_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
  * Builds the commits that bring a head into a base, in memory:
@@ -102,7 +101,7 @@ async function mergeOnce(
   const bases = mergeBasesInTurns(graph, base, [head]);
   const [mergeBase] = await finishInTurns(bases, withoutLimit(objects.budget));
   if (mergeBase === undefined) return { kind: "unrelated" };
-  const pack = new Collected();
+  const pack = new CollectedObjects();
   const merge = await mergeCommits(graph, objects, base, head, pack.add);
   if (merge.kind === "conflicts") return { kind: "conflicts", paths: merge.paths };
   const isSquash = parentOids.length === 1;
@@ -119,7 +118,7 @@ async function replay(
   writer: MergeWriter,
   isMerged: boolean,
 ): Promise<BuiltMerge> {
-  const pack = new Collected();
+  const pack = new CollectedObjects();
   const trees = new NewObjects(objects, NEW_BYTES_MAX);
   const { message, author, committer } = writer;
   const rebase = await rebaseCommits(graph, trees, base, head, async (replayed) => {
@@ -134,19 +133,4 @@ async function replay(
   const parentOids = [baseOid, oid];
   const merge = await writer.format({ treeOid, parentOids, author, committer, message });
   return { kind: "built", tipOid: pack.add("commit", merge), objects: pack.list() };
-}
-
-/** New objects, each once, in the order in which they are added first. */
-class Collected {
-  private readonly byOid = new Map<Oid, StoredObject>();
-
-  readonly add = (kind: ObjectKind, content: Uint8Array): Oid => {
-    const oid = hashObject(kind, content);
-    if (!this.byOid.has(oid)) this.byOid.set(oid, { kind, content });
-    return oid;
-  };
-
-  list(): StoredObject[] {
-    return [...this.byOid.values()];
-  }
 }

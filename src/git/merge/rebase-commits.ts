@@ -67,7 +67,7 @@ export async function rebaseCommits(
     const merge = await mergeTrees(
       objects,
       [parentTree, current.treeOid, treeOid],
-      mergeOptions(oid, objects.budget),
+      pickOptions(oid, objects.budget),
     );
     if (merge.conflicts.length > 0)
       return { kind: "conflicts", commitOid: oid, paths: merge.paths };
@@ -113,7 +113,8 @@ async function readCommit(objects: NewObjects, oid: Oid): Promise<Commit> {
   return toUtf8(parseCommit(found.content));
 }
 
-const mergeOptions = (oid: Oid, budget: Budget | undefined): TreesMergeOptions => ({
+/** The options of a merge that makes the change of one commit to another one. */
+export const pickOptions = (oid: Oid, budget: Budget | undefined): TreesMergeOptions => ({
   labels: {
     base: encodeText(`parent of ${oid.slice(0, 7)}`),
     ours: encodeText("HEAD"),

@@ -7,6 +7,7 @@ import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
 import { issuePages } from "./issues/index.ts";
 import { packagePages } from "./packages/index.tsx";
+import { packageSettings } from "./packages/settings.tsx";
 import { renderFailure } from "../render-failure.ts";
 import { renderPageFailure } from "./render-page-failure.tsx";
 import { repositoryPages } from "./repository/index.ts";
@@ -16,7 +17,14 @@ import { repositoryPages } from "./repository/index.ts";
  * after all doors with paths of their own.
  */
 export const browse = new Hono<WebEnv>({ router: new TrieRouter() });
-for (const part of [profile, organizationPages, packagePages, ...repositoryPages, ...issuePages])
+for (const part of [
+  profile,
+  organizationPages,
+  packagePages,
+  packageSettings,
+  ...repositoryPages,
+  ...issuePages,
+])
   browse.route("/", part);
 
 browse.all("*", () => {

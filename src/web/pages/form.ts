@@ -21,6 +21,11 @@ export class Form {
     this.fields = fields;
   }
 
+  /** The form with other values of some fields. */
+  with(fields: Readonly<Record<string, string>>): Form {
+    return new Form(new Map([...this.fields, ...Object.entries(fields)]));
+  }
+
   /** A field as it was sent; "" if it is missing. */
   text(name: string): string {
     return this.fields.get(name) ?? "";

@@ -207,6 +207,8 @@ interface FormProps {
   formToken: string;
   class?: string;
   id?: string;
+  /** For a form with files, which `receiveFormWithFiles` reads. */
+  enctype?: "multipart/form-data";
 }
 
 /** A form that `readForm` accepts. */
@@ -243,6 +245,8 @@ interface FieldProps {
   isFirst?: boolean;
   inputmode?: "numeric";
   maxlength?: number;
+  /** The id of the names that it offers. */
+  list?: string;
   /** Why it was refused. */
   fault?: string | undefined;
 }

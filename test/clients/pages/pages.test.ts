@@ -37,6 +37,9 @@ const SIGNED_IN = [
   "/root/shown/labels/1/edit",
   "/root/shown/milestones/new",
   "/root/shown/milestones/1/edit",
+  "/root/-/packages/generic/tool/1.0/settings",
+  "/root/shown/releases/new",
+  "/root/shown/releases/edit/v1",
 ];
 const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
 const PUBLIC = [
@@ -623,21 +626,24 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
   });
 
   it.each([
-    ["light", 1280],
-    ["light", 768],
-    ["dark", 360],
+    ["light", [1280, 768]],
+    ["dark", [360]],
   ] as const)(
-    "have no barriers, in a window that is %s and %i pixels wide",
-    async (colorScheme, width) => {
-      const context = await browser.newContext({ colorScheme, viewport: { width, height: 900 } });
+    "have no barriers, in windows that are %s and %j pixels wide",
+    async (colorScheme, widths) => {
+      const context = await browser.newContext({ colorScheme });
       const { page, complaints } = await openTab(context);
       const faults: Record<string, unknown> = {};
       const look = async (path: string) => {
-        await page.goto(root + path);
-        const barriers = await findBarriers(page);
-        const overflow = await findOverflow(page);
-        await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${colorScheme}-${width}`);
-        if (overflow > 0 || barriers.length > 0) faults[path] = { barriers, overflow };
+        for (const [at, width] of widths.entries()) {
+          await page.setViewportSize({ width, height: 900 });
+          if (at === 0) await page.goto(root + path);
+          const barriers = at === 0 ? await findBarriers(page) : [];
+          const overflow = await findOverflow(page);
+          await shoot(page, `${path.replaceAll(/\W+/g, "-").slice(1)}-${colorScheme}-${width}`);
+          if (overflow === 0 && barriers.length === 0) continue;
+          faults[`${path} at ${width}`] = { barriers, overflow };
+        }
       };
       const diffs = [change, `${change}?style=split`, comparison, "/root/changed/compare/x"];
       for (const path of [...PUBLIC, ...diffs]) await look(path);

@@ -11,18 +11,18 @@ import { administratorOf, type Call, PASSWORD } from "./administrator.ts";
 import { browserPath, launch, openTab } from "./browser.ts";
 import { type Hand, Walk } from "./walk.ts";
 
-// What people come for, in windows of three widths, in light and dark, with scripts and without,
+// What people come for, in wide and narrow windows, in light and dark, with scripts and without,
 // and by keyboard alone. Each page on the way has no barrier, fits its window, reports nothing to
 // its console and loads nothing from elsewhere.
 
 interface Way {
-  readonly width: 390 | 768 | 1280;
+  readonly width: 390 | 1280;
   readonly isScripted: boolean;
   readonly hand: Hand;
 }
 
 const WAYS: readonly Way[] = [
-  ...([390, 768, 1280] as const).flatMap((width) =>
+  ...([390, 1280] as const).flatMap((width) =>
     [true, false].map((isScripted) => ({ width, isScripted, hand: "pointer" as const })),
   ),
   { width: 1280, isScripted: true, hand: "keys" },

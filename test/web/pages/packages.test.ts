@@ -1,10 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { eq } from "drizzle-orm";
+import { beforeAll, describe, expect, it } from "vitest";
 
+import { events, packages, packageVersions } from "../../../src/db/schema/index.ts";
 import { describeMetadata } from "../../../src/web/pages/packages/describe-metadata.ts";
 import { installationOf } from "../../../src/web/pages/packages/installation.ts";
 import { Browser } from "../../support/browser.ts";
 import { visit } from "../../support/call.ts";
-import { make } from "../../support/make.ts";
+import { formTokenOf } from "../../support/credentials.ts";
+import { db } from "../../support/db.ts";
+import { make, type TestUser } from "../../support/make.ts";
 import { makePackage } from "../../support/packages.ts";
 import { PUBLISHED, SETTINGS } from "../../support/published-packages.ts";
 import { doorsWith } from "../../support/service.ts";
@@ -110,6 +114,106 @@ describe("the pages of packages", () => {
   });
 });
 
+describe("the settings of a package", () => {
+  let owner: TestUser;
+  let browser: Browser;
+  beforeAll(async () => {
+    owner = await make.userWithPassword();
+    browser = await Browser.signedIn(owner);
+  });
+
+  async function makeScene(fields: Parameters<typeof makePackage>[1] = {}) {
+    const pkg = await makePackage(owner, { versions: ["1.0", "2.0"], ...fields });
+    const whole = `/${owner.name}/-/packages/${pkg.type}/${pkg.name}`;
+    return { pkg, whole, path: `${whole}/1.0/settings` };
+  }
+
+  const rowOf = async ({ id }: { id: number }) =>
+    (await db.select().from(packages).where(eq(packages.id, id)))[0];
+  const versionsOf = async ({ id }: { id: number }) =>
+    (await db.select().from(packageVersions).where(eq(packageVersions.packageId, id))).map(
+      ({ version }) => version,
+    );
+
+  it("link it to a repository of its owner, and take it off, however often they are sent", async () => {
+    const repo = await make.repo(owner);
+    const { pkg, path } = await makeScene();
+    const sent = {
+      action: "link",
+      repo_name: repo.name.toUpperCase(),
+      _csrf: formTokenOf((await browser.get(path)).body),
+    };
+    for (let again = 0; again < 2; again++) {
+      const { status, headers } = await browser.post(path, sent);
+      expect([status, headers.get("Location")]).toEqual([303, path]);
+    }
+    expect(await rowOf(pkg)).toMatchObject({ repoId: repo.id });
+    expect((await browser.get(path)).body).toContain(`Unlink ${owner.name}/${repo.name}`);
+    for (let again = 0; again < 2; again++)
+      expect((await browser.post(path, { ...sent, action: "unlink" })).status).toBe(303);
+    expect(await rowOf(pkg)).toMatchObject({ repoId: null });
+  });
+
+  it("say at the field what is wrong, with nothing written", async () => {
+    const other = await make.repo(await make.user(), { visibility: "public" });
+    const { pkg, path } = await makeScene();
+    const before = [await rowOf(pkg), await versionsOf(pkg)];
+    const link = { action: "link", repo_name: other.name };
+    const refused = await browser.submit(path, link);
+    expect(refused.status).toBe(422);
+    expect(refused.body).toMatch(/id="repo_name-fault" role="alert">Repo name must be that of/);
+    expect(refused.body).toContain(`value="${other.name}"`);
+    for (const name of ["", BAD, pkg.name.toUpperCase()]) {
+      const deletion = { action: "delete_package", package_name: name };
+      const { status, body } = await browser.submit(path, deletion);
+      expect(status).toBe(422);
+      expect(body).toMatch(/id="package_name-fault" role="alert">Package name must be the name/);
+      expect(body).not.toContain(BAD);
+    }
+    expect((await browser.submit(path, { action: "toString" })).status).toBe(404);
+    expect([await rowOf(pkg), await versionsOf(pkg)]).toEqual(before);
+  });
+
+  it("delete a version", async () => {
+    const { pkg, whole, path } = await makeScene();
+    const { status, headers } = await browser.submit(path, { action: "delete_version" });
+    expect([status, headers.get("Location")]).toEqual([303, `/${owner.name}/-/packages`]);
+    expect(await versionsOf(pkg)).toEqual(["2.0"]);
+    expect((await browser.get(path)).status).toBe(404);
+    expect((await browser.get(`${whole}/2.0/settings`)).status).toBe(200);
+  });
+
+  it("delete it as a whole, with an event for each version", async () => {
+    const { pkg, path } = await makeScene();
+    const other = await makePackage(owner);
+    const sent = { action: "delete_package", package_name: ` ${pkg.name} ` };
+    expect((await browser.submit(path, sent)).status).toBe(303);
+    expect(await rowOf(pkg)).toBeUndefined();
+    expect(await versionsOf(pkg)).toEqual([]);
+    expect(await rowOf(other)).toBeDefined();
+    const announced = await db
+      .select({ type: events.type })
+      .from(events)
+      .where(eq(events.ownerId, owner.id));
+    expect(announced.filter(({ type }) => type === "package.deleted").length).toBeGreaterThan(1);
+  });
+
+  it("are for those alone who may write packages of the owner", async () => {
+    const { pkg, whole, path } = await makeScene();
+    const before = [await rowOf(pkg), await versionsOf(pkg)];
+    const stranger = await Browser.signedIn(await make.userWithPassword());
+    expect((await stranger.get(path)).status).toBe(404);
+    expect((await visit("GET", path, PEOPLE)).headers.get("Location")).toContain("/user/login");
+    const token = formTokenOf((await stranger.get("/notifications")).body);
+    const sent = { action: "delete_package", package_name: pkg.name, _csrf: token };
+    expect((await stranger.post(path, sent)).status).toBe(404);
+    expect((await browser.post(path, sent)).status).toBe(403);
+    expect([await rowOf(pkg), await versionsOf(pkg)]).toEqual(before);
+    expect((await stranger.get(`${whole}/1.0`)).body).not.toContain(path);
+    expect((await browser.get(`${whole}/1.0`)).body).toContain(path);
+  });
+});
+
 describe("the commands that install a version", () => {
   const of = { rootUrl: "https://forge.example", owner: "Ada", files: ["a b.txt"] };
 
@@ -164,7 +268,52 @@ describe("the metadata of a version", () => {
         source: "",
         author: "",
         keywords: [],
+        dependencies: [],
       });
     },
   );
+
+  it.each<[string, object, string[]]>([
+    ["npm", { dependencies: { left: "^1.0", right: "*" } }, ["left ^1.0", "right *"]],
+    ["Composer", { require: { php: ">=8", "a/b": "^1" } }, ["php >=8", "a/b ^1"]],
+    ["a chart", { chart: { dependencies: [{ name: "db", version: "1.x" }] } }, ["db 1.x"]],
+    ["Debian", { dependencies: ["libc6 (>= 2.34)", "a | b"] }, ["libc6 (>= 2.34)", "a | b"]],
+    ["PyPI", { requires_dist: ["requests>=2"] }, ["requests>=2"]],
+    [
+      "a crate",
+      {
+        entry: {
+          deps: [
+            { name: "serde", req: "^1", kind: "normal" },
+            { name: "alias", package: "real", req: "^2", kind: "build" },
+            { name: "tester", req: "^1", kind: "dev" },
+          ],
+        },
+      },
+      ["serde ^1", "real ^2"],
+    ],
+    [
+      "Maven",
+      {
+        dependencies: [
+          { groupId: "org.a", artifactId: "b", version: "1", scope: "compile" },
+          { groupId: "junit", artifactId: "junit", version: "4", scope: "test" },
+        ],
+      },
+      ["org.a:b 1"],
+    ],
+    [
+      "NuGet",
+      {
+        dependencyGroups: [
+          { framework: "net6.0", dependencies: [{ id: "A", range: "[1,)" }] },
+          { framework: "net8.0", dependencies: [{ id: "A", range: "[1,)" }] },
+        ],
+      },
+      ["A [1,)"],
+    ],
+    ["anything", { dependencies: [7, null, {}, [[]]], dependencyGroups: [null, 1] }, []],
+  ])("has the dependencies of %s", (_, metadata, dependencies) => {
+    expect(describeMetadata(metadata).dependencies).toEqual(dependencies);
+  });
 });

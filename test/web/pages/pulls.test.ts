@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { Browser } from "../../support/browser.ts";
 import { call, visit } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
+import { makeLabel, makeMilestone } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeRule } from "../../support/protections.ts";
 import { refsOf, storeRefs } from "../../support/push.ts";
@@ -73,6 +74,10 @@ async function open(
   return headers.get("location") ?? "";
 }
 
+/** The commit of a branch; undefined where there is no such branch. */
+const branchOf = async (repo: TestRepo, name: string) =>
+  (await refsOf(repo)).find((ref) => ref.name === `refs/heads/${name}`)?.oid;
+
 const pullAt = async (at: string) => (await call("GET", `/repos${at}`, { as: owner })).body;
 
 describe("a new pull request", () => {
@@ -89,9 +94,142 @@ describe("a new pull request", () => {
       base: { ref: "main" },
       head: { ref: "topic" },
     });
-    const again = await ownerBrowser.submit(`${path}/compare/main...topic`, { title: "Again" });
+    const taken = await read(`${path}/compare/main...topic`);
+    expect(taken).toContain(`is open: <a href="${path}/pulls/1">#1</a>`);
+    expect(taken).not.toContain("Open a pull request");
+    const again = await send(`${path}/compare/main...topic`, "", { title: "Again" });
     expect(again.status).toBe(409);
     expect(String(again.body)).toContain('value="Again"');
+    expect(String(again.body)).toContain(`<a href="${path}/pulls/1">#1</a>`);
+    expect((await call("GET", `/repos${path}/pulls`, { as: owner })).body).toHaveLength(1);
+  });
+
+  it("begins with the template of the repository", async () => {
+    const { repo, path } = await makeRepo();
+    const label = await makeLabel({ repo }, { name: "kind <b>" });
+    const template = `---
+name: Change
+about: A change
+title: "Do: "
+labels: ["${label.name}", "none"]
+assignees: ["${owner.name}"]
+---
+## Why </textarea>
+`;
+    for (const branch of ["main", "topic"]) {
+      const answer = await call("POST", `/repos${path}/contents/.gitea/pull_request_template.md`, {
+        as: owner,
+        json: {
+          content: btoa(branch === "main" ? template : "of the topic"),
+          branch,
+          message: "t",
+        },
+      });
+      expect(answer.status).toBe(201);
+    }
+    const page = await read(`${path}/compare/main...topic`);
+    expect(page).toContain('value="Do: "');
+    expect(page).toContain("\n## Why &lt;/textarea&gt;");
+    expect(page).not.toMatch(/<textarea[^>]*>[^<]*of the topic/);
+    const isChecked = (name: string): boolean =>
+      new RegExp(`<input type="checkbox" name="${name}" value="on" checked`).test(page);
+    expect(isChecked(`label-${label.id}`)).toBe(true);
+    expect(isChecked(`user-${owner.name}`)).toBe(true);
+    const shown = await read(`${path}/compare/main...topic`, readerBrowser);
+    expect(shown).toContain("## Why");
+    expect(shown).not.toContain(`label-${label.id}`);
+  });
+
+  it("has what a writer chooses from its beginning, and nothing of that for others", async () => {
+    const { repo, path } = await makeRepo();
+    const [writer, other] = [await make.userWithPassword(), await make.user()];
+    await make.collaborator(repo, writer, 2);
+    await make.collaborator(repo, other, 1);
+    const label = await makeLabel({ repo }, { name: "bug" });
+    const milestone = await makeMilestone(repo, { title: "1.0" });
+    const chosen = {
+      [`label-${label.id}`]: "on",
+      milestone: String(milestone.id),
+      [`user-${writer.name}`]: "on",
+      [`reviewer-${writer.name}`]: "on",
+      "other-reviewer": other.name,
+    };
+    const page = await read(`${path}/compare/main...topic`);
+    for (const name of Object.keys(chosen)) expect(page, name).toContain(`name="${name}"`);
+    expect(page).not.toContain(`reviewer-${owner.name}`);
+    const refused = await send(`${path}/compare/main...topic`, "", {
+      title: "Chosen",
+      ...chosen,
+      "other-reviewer": "nobody-of-this-name",
+    });
+    expect(refused.status).toBe(404);
+    expect((await call("GET", `/repos${path}/pulls`, { as: owner })).body).toEqual([]);
+    const at = await open(path, "topic", chosen);
+    expect(await pullAt(at)).toMatchObject({
+      labels: [{ name: "bug" }],
+      milestone: { title: "1.0" },
+      assignees: [{ login: writer.name }],
+      requested_reviewers: [{ login: writer.name }, { login: other.name }],
+    });
+    const forked = await call("POST", `/repos${path}/forks`, { as: reader, json: { name: "f" } });
+    expect(forked.status).toBe(202);
+    const sent = await send(
+      `${path}/compare/main...${reader.name}/f:clash`,
+      "",
+      { title: "Of a reader", ...chosen, [`reviewer-${writer.name}`]: "", "other-reviewer": "" },
+      readerBrowser,
+    );
+    const ofReader = await pullAt(sent.headers.get("location") ?? "");
+    expect(ofReader).toMatchObject({ labels: [], milestone: null, assignees: [] });
+  });
+
+  it("comes from the fork that was compared, of two with the same owner", async () => {
+    const { path } = await makeRepo();
+    const forks = ["first", "second"];
+    for (const name of forks) {
+      const as = reader;
+      const forked = await call("POST", `/repos${path}/forks`, { as, json: { name } });
+      expect(forked.status, String(forked.body)).toBe(name === "first" ? 202 : 409);
+    }
+    // A fork of the fork belongs to the same network.
+    const member = await make.userWithPassword();
+    const org = await make.org([member]);
+    for (const name of forks) {
+      const json = { organization: org.name, name };
+      const from = name === "first" ? path : `/${reader.name}/first`;
+      const forked = await call("POST", `/repos${from}/forks`, { as: member, json });
+      expect(forked.status, String(forked.body)).toBe(202);
+      const added = await call("POST", `/repos/${org.name}/${name}/contents/new.txt`, {
+        as: member,
+        json: { content: btoa(name), message: `Of ${name}`, branch: "main", new_branch: "new" },
+      });
+      expect(added.status).toBe(201);
+    }
+    const browser = await Browser.signedIn(member);
+    for (const [at, name] of forks.toReversed().entries()) {
+      const comparison = `${path}/compare/main...${org.name}/${name}%3Anew`;
+      const page = await read(comparison, browser);
+      expect(page).toContain(`action="${comparison}"`);
+      expect(page).toContain('name="allow_maintainer_edit" value="on"');
+      const fields = { title: `From ${name}`, ...(at === 0 && { allow_maintainer_edit: "on" }) };
+      const opened = await send(comparison, "", fields, browser);
+      expect(opened.status, String(opened.body)).toBe(303);
+      expect(await pullAt(opened.headers.get("location") ?? "")).toMatchObject({
+        title: `From ${name}`,
+        head: { ref: "new", repo: { full_name: `${org.name}/${name}` } },
+        allow_maintainer_edit: at === 0,
+      });
+    }
+    const none = `${path}/compare/main...${org.name}/third%3Anew`;
+    expect((await send(none, "", { title: "None" }, browser)).status).toBe(404);
+  });
+
+  it("is explained to readers who may not push", async () => {
+    const { path } = await makeRepo();
+    const page = await read(`${path}/compare`, readerBrowser);
+    expect(page).toContain("Propose a change without a fork");
+    expect(page).toContain("git push origin HEAD:refs/for/main/my-change");
+    expect(await read(`${path}/compare`)).not.toContain("refs/for");
   });
 
   it("is for readers who are signed in, of branches that differ", async () => {
@@ -168,7 +306,7 @@ describe("the pages of a pull request", () => {
   });
 
   it("merge it, and delete its branch", async () => {
-    const { repo, path } = await makeRepo();
+    const { repo, path, topic } = await makeRepo();
     const at = await open(path, "topic");
     const page = await read(at);
     expect(page).toContain("It can be merged without conflicts.");
@@ -195,7 +333,161 @@ describe("the pages of a pull request", () => {
     await send(at, "delete-branch");
     const names = (await refsOf(repo)).map(({ name }) => name);
     expect(names).not.toContain("refs/heads/topic");
-    expect(await read(at)).not.toContain("Delete branch topic");
+    const gone = await read(at);
+    expect(gone).not.toContain("Delete branch topic");
+    expect(gone).toContain("Restore branch topic");
+    expect(await read(at, readerBrowser)).not.toContain("Restore branch topic");
+    expect((await send(at, "restore-branch", {}, readerBrowser)).status).toBe(403);
+    expect(await branchOf(repo, "topic")).toBeUndefined();
+    expect((await send(at, "restore-branch")).status).toBe(303);
+    expect(await branchOf(repo, "topic")).toBe(topic);
+    expect(await read(at)).toContain("Delete branch topic");
+    expect((await send(at, "restore-branch")).status).toBe(409);
+  });
+
+  // The head's own repository lacks the commits once it has collected them: the base has them.
+  it("restore the branch of a fork, for who may write to that", async () => {
+    const { repo, path } = await makeRepo();
+    const forked = await call("POST", `/repos${path}/forks`, {
+      as: reader,
+      json: { name: "mine" },
+    });
+    expect(forked.status).toBe(202);
+    const fork = `/${reader.name}/mine`;
+    const created = await call("POST", `/repos${fork}/contents/c.txt`, {
+      as: reader,
+      json: { content: btoa("c"), message: "Add c", branch: "main", new_branch: "added" },
+    });
+    expect(created.status).toBe(201);
+    const opened = await readerBrowser.submit(
+      `${path}/compare/main...${reader.name}/mine%3Aadded`,
+      {
+        title: "From a fork",
+        body: "",
+      },
+    );
+    const at = opened.headers.get("location") ?? "";
+    const { head } = await pullAt(at);
+    expect((await send(at, "restore-branch", {}, readerBrowser)).status).toBe(405);
+    expect((await send(at, "merge", { style: "merge", head: head.sha })).status).toBe(303);
+    expect((await send(at, "delete-branch", {}, readerBrowser)).status).toBe(303);
+    const shown = `/repos${fork}/branches/added`;
+    expect((await call("GET", shown, { as: reader })).status).toBe(404);
+    expect((await send(at, "restore-branch")).status).toBe(403);
+    expect((await call("GET", shown, { as: reader })).status).toBe(404);
+    expect((await send(at, "restore-branch", {}, readerBrowser)).status).toBe(303);
+    expect((await call("GET", shown, { as: reader })).body.commit.id).toBe(head.sha);
+    expect(await branchOf(repo, "added")).toBeUndefined();
+  });
+
+  it("revert it as a whole on a new branch, once", async () => {
+    const { repo, path, main, topic } = await makeRepo();
+    const second = await call("POST", `/repos${path}/contents/c.txt`, {
+      as: owner,
+      json: { content: btoa("c"), message: "Add c", branch: "topic" },
+    });
+    expect(second.status).toBe(201);
+    const at = await open(path, "topic", { title: 'Add "files"' });
+    expect((await send(at, "revert")).status).toBe(405);
+    const { head } = await pullAt(at);
+    expect((await send(at, "merge", { style: "rebase", head: head.sha })).status).toBe(303);
+    expect(await branchOf(repo, "main")).not.toBe(topic);
+    expect(await read(at, readerBrowser)).not.toContain("Revert on a new branch");
+    expect((await send(at, "revert", {}, readerBrowser)).status).toBe(403);
+    const name = "revert-1-topic";
+    expect(await branchOf(repo, name)).toBeUndefined();
+
+    const reverted = await send(at, "revert");
+    expect(reverted.status, String(reverted.body)).toBe(303);
+    const comparison = `${path}/compare/main...${name}`;
+    expect(reverted.headers.get("location")).toBe(comparison);
+    const oid = await branchOf(repo, name);
+    const commitAt = async (ref: string) =>
+      (await call("GET", `/repos${path}/git/commits/${ref}`, { as: owner })).body.commit;
+    const merged = await branchOf(repo, "main");
+    expect(await commitAt(name)).toMatchObject({
+      message: `Revert "Add "files"" (#1)\n\nThis reverts commit ${merged}, reversing\nchanges made to ${main}.\n`,
+      tree: { sha: (await commitAt(main)).tree.sha },
+    });
+    const page = await read(comparison);
+    expect(page).toContain('value="Revert &quot;Add &quot;files&quot;&quot; (#1)"');
+    expect(page).toContain(`This reverts commit ${merged}`);
+    // Sent twice, it leads to the same branch.
+    expect((await send(at, "revert")).headers.get("location")).toBe(comparison);
+    expect(await branchOf(repo, name)).toBe(oid);
+    const revert = await open(path, name, { title: "Back" });
+    const { head: back } = await pullAt(revert);
+    const merge = { style: "fast-forward-only", head: back.sha };
+    expect((await send(revert, "merge", merge)).status).toBe(303);
+    const again = await send(at, "revert");
+    expect(again.status).toBe(409);
+    expect(String(again.body)).toContain(`has everything of the branch ${name}: delete it first`);
+    expect(await branchOf(repo, name)).toBe(oid);
+  });
+
+  it("do not revert what later commits changed", async () => {
+    const { repo, path } = await makeRepo();
+    const at = await open(path, "topic");
+    const { head } = await pullAt(at);
+    expect((await send(at, "merge", { style: "merge", head: head.sha })).status).toBe(303);
+    const { body: file } = await call("GET", `/repos${path}/contents/b.txt`, { as: owner });
+    const json = { content: btoa("other\n"), message: "Later", sha: file.sha };
+    const later = await call("PUT", `/repos${path}/contents/b.txt`, { as: owner, json });
+    expect(later.status).toBe(200);
+    const refs = await refsOf(repo);
+    const refused = await send(at, "revert");
+    expect(refused.status).toBe(409);
+    expect(String(refused.body)).toContain("merge conflicts in b.txt");
+    expect(await refsOf(repo)).toEqual(refs);
+  });
+
+  it("list its checks one by one, with their links and those that are missing", async () => {
+    const { repo, path, topic } = await makeRepo();
+    const at = await open(path, "topic");
+    await makeRule(repo, {
+      name: "main",
+      settings: { isStatusCheckEnabled: true, statusContexts: ["ci/*", "lint"] },
+    });
+    for (const json of [
+      { state: "success", context: "docs", description: "All <fine>" },
+      { state: "failure", context: "ci/build", target_url: "https://ci.example/7?a=1&b=2" },
+    ]) {
+      const answer = await call("POST", `/repos${path}/statuses/${topic}`, { as: owner, json });
+      expect(answer.status).toBe(201);
+    }
+    const page = await read(at);
+    expect(page).toMatch(
+      /<a href="https:\/\/ci\.example\/7\?a=1&amp;b=2" rel="nofollow noopener">ci\/build<\/a>[^]*failure <span class="label">Required[^]*<strong>docs<\/strong> <span class="soft">All &lt;fine&gt;<\/span> success <\/li>/,
+    );
+    expect(page).toMatch(/<strong>lint<\/strong>[^]*has not been reported yet/);
+  });
+
+  it("show the place in a merge queue, which who queued it may leave", async () => {
+    const { repo, path } = await makeRepo();
+    const writer = await make.userWithPassword();
+    await make.collaborator(repo, writer, 2);
+    const writerBrowser = await Browser.signedIn(writer);
+    await makeRule(repo, {
+      name: "main",
+      settings: { isMergeQueueEnabled: true, isStatusCheckEnabled: true, statusContexts: ["ci"] },
+    });
+    const at = await open(path, "topic");
+    const page = await read(at);
+    expect(page).toContain("Add to the merge queue");
+    expect(page).toMatch(/As an administrator, merge at once past the merge queue/);
+    expect(await read(at, writerBrowser)).not.toContain("As an administrator");
+    const { head } = await pullAt(at);
+    expect((await send(at, "merge", { style: "merge", head: head.sha })).status).toBe(303);
+    const queued = await read(at);
+    expect(queued).toContain("It is number 1 in the merge queue of main, queued by ");
+    expect(queued).toContain("Take out of the queue");
+    const others = await read(at, writerBrowser);
+    expect(others).not.toContain("Take out of the queue</button>");
+    expect(others).toContain(`${owner.name} and administrators of the repository can take it out`);
+    expect((await send(at, "dequeue", {}, writerBrowser)).status).toBe(403);
+    expect(await read(at)).toContain("It is number 1 in the merge queue");
+    expect((await send(at, "dequeue")).status).toBe(303);
+    expect(await read(at)).not.toContain("It is number 1 in the merge queue");
   });
 
   it("name what is missing one by one", async () => {
@@ -204,7 +496,7 @@ describe("the pages of a pull request", () => {
     const page = await read(at);
     expect(page).toContain("It is a draft.");
     expect(page).toMatch(/It has conflicts with the base\.[^]*<code>a\.txt<\/code>/);
-    expect(page).toContain("git merge origin/main");
+    expect(page).toMatch(/git switch clash\ngit pull --no-rebase \S+\.git main\n/);
     expect(page).toContain("It is 1 commit behind main.");
     await makeRule(repo, {
       name: "main",

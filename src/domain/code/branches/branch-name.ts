@@ -2,7 +2,8 @@ import { encodeText } from "../../../git/byte-text.ts";
 import { findMisleading, isRefName } from "../../../git/ref-name.ts";
 import { invalidField } from "../../../lib/failure.ts";
 
-const LENGTH_MAX = 100;
+/** Characters of the name of a branch that is created here. */
+export const BRANCH_CHARS_MAX = 100;
 
 /** The rule for names of branches and tags, in messages. */
 export const REF_NAME_RULE =
@@ -16,8 +17,8 @@ export const REF_NAME_RULE =
  * @see git-check-ref-format(1)
  */
 export function checkBranchName(name: string, field: string): void {
-  if (name.length > LENGTH_MAX) {
-    throw invalidField(field, `must have at most ${LENGTH_MAX} characters`);
+  if (name.length > BRANCH_CHARS_MAX) {
+    throw invalidField(field, `must have at most ${BRANCH_CHARS_MAX} characters`);
   }
   const ref = encodeText(`refs/heads/${name}`);
   const isName =

@@ -18,6 +18,12 @@ export interface LatestStatus {
   readonly state: CommitState;
 }
 
+/** The latest status of a context, with what its reporter says about it. */
+export interface DescribedStatus extends LatestStatus {
+  readonly description: string;
+  readonly targetUrl: string;
+}
+
 /** Selects the latest status of each context of a commit. */
 export function selectLatestStatuses(db: Database, repoId: number | SQL, commitOid: string | SQL) {
   const isOfCommit = and(
@@ -25,7 +31,12 @@ export function selectLatestStatuses(db: Database, repoId: number | SQL, commitO
     eq(commitStatuses.commitOid, commitOid),
   );
   return db
-    .select({ context: commitStatuses.context, state: commitStatuses.state })
+    .select({
+      context: commitStatuses.context,
+      state: commitStatuses.state,
+      description: commitStatuses.description,
+      targetUrl: commitStatuses.targetUrl,
+    })
     .from(commitStatuses)
     .where(
       and(
@@ -66,6 +77,29 @@ export function evaluateChecks(
   );
   if (results.has("failure")) return "failure";
   return results.has("pending") ? "pending" : "success";
+}
+
+/** The contexts that rules require, and required patterns that no status matches. */
+export interface RequiredChecks {
+  readonly contexts: ReadonlySet<string>;
+  readonly missing: readonly string[];
+}
+
+/** Lists what patterns require of the statuses, as far as the budget goes. */
+export function listRequiredChecks(
+  patterns: readonly string[],
+  statuses: readonly LatestStatus[],
+  budget: StepBudget,
+): RequiredChecks {
+  const contexts = new Set<string>();
+  const missing: string[] = [];
+  for (const pattern of patterns) {
+    if (budget.isExhausted) break;
+    const matching = statuses.filter(({ context }) => matchesPattern(pattern, context, budget));
+    for (const { context } of matching) contexts.add(context);
+    if (matching.length === 0) missing.push(pattern);
+  }
+  return { contexts, missing };
 }
 
 const FAILED: ReadonlySet<CommitState> = new Set(["error", "failure"]);

@@ -9,7 +9,7 @@ import { issues, pulls, reviews, type ReviewState } from "../../../db/schema/ind
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { RepositoryRules } from "../../../shapes/repos/repository-rules.ts";
-import { type LatestStatus, selectLatestStatuses } from "./evaluate-checks.ts";
+import { type DescribedStatus, selectLatestStatuses } from "./evaluate-checks.ts";
 import { selectRules, toRules } from "./select-rules.ts";
 
 /** The facts that decide whether a pull request may be merged. */
@@ -21,7 +21,7 @@ export interface MergeFacts {
   /** The official reviews that are not dismissed. */
   readonly reviews: readonly { state: ReviewState; isStale: boolean; count: number }[];
   /** The latest status of each context. */
-  readonly statuses: readonly LatestStatus[];
+  readonly statuses: readonly DescribedStatus[];
 }
 
 /** Loads what decides about a merge. Cost: one round trip to the database. */

@@ -11,7 +11,7 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { rulesOfBranch } from "./match-rule.ts";
 import { loadMergeFacts, type MergeFacts } from "./merge-facts.ts";
 import { callerOf, mayMerge } from "./permitted.ts";
-import { evaluateChecks } from "./evaluate-checks.ts";
+import { evaluateChecks, listRequiredChecks, type RequiredChecks } from "./evaluate-checks.ts";
 import { pathMatcherOf } from "./rule-patterns.ts";
 
 /** Steps to compare contexts and paths with patterns: about a second of processor time. */
@@ -87,26 +87,44 @@ export async function findMergeRefusal(
   return undefined;
 }
 
+/** What the rules of its base require of a pull request. */
+export interface MergeConditions {
+  /** The conditions that it does not meet, each once, but for protected files. */
+  readonly unmet: readonly string[];
+  readonly required: RequiredChecks;
+  /** Whether it is merged by a queue. */
+  readonly hasQueue: boolean;
+  /** Whether the caller may merge it although conditions are not met, and past the queue. */
+  readonly mayForce: boolean;
+}
+
 /**
- * Lists all conditions of the rules for its base that a pull request does not meet, each once, but
- * for protected files, and whether it is merged by a queue. For a page: a merge asks
+ * Lists what the rules of its base require of a pull request. For a page: a merge asks
  * `findMergeRefusal`.
  */
-export function listUnmetConditions(
+export function listMergeConditions(
   ctx: Ctx,
   pull: PullContext,
   facts: MergeFacts,
-): { unmet: string[]; hasQueue: boolean } {
+): MergeConditions {
   const budget = new StepBudget(STEPS_MAX, {
     onSteps: (steps) => void (ctx.git.usage.steps += steps),
   });
   const rules = rulesOfBranch(facts.rules, pull.pull.baseBranch, ctx.git.budget);
-  const hasQueue = rules.some(({ settings }) => settings.isMergeQueueEnabled);
+  const allSettings = rules.map(({ settings }) => settings);
+  const hasQueue = allSettings.some(({ isMergeQueueEnabled }) => isMergeQueueEnabled);
   const queue = hasQueue ? { asksChecks: false } : undefined;
-  const unmet = rules.flatMap(({ settings }) =>
-    listUnmet(settings, facts, pull, { budget, queue }),
-  );
-  return { unmet: [...new Set(unmet)], hasQueue };
+  const unmet = allSettings.flatMap((each) => listUnmet(each, facts, pull, { budget, queue }));
+  const patterns = allSettings
+    .filter(({ isStatusCheckEnabled }) => isStatusCheckEnabled)
+    .flatMap(({ statusContexts }) => statusContexts);
+  const isOverridable = !allSettings.some((each) => each.blockAdminMergeOverride);
+  return {
+    unmet: [...new Set(unmet)],
+    required: listRequiredChecks([...new Set(patterns)], facts.statuses, budget),
+    hasQueue,
+    mayForce: isOverridable && isAllowed(pull.repo, { mode: "admin" }),
+  };
 }
 
 function listUnmet(

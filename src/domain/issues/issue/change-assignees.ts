@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import { isBlockedBy, unlessBlocked } from "../../../auth/access/blocks.ts";
 import { type Reach, reachesBy, reachOf } from "../../../auth/access/people.ts";
@@ -34,10 +34,34 @@ interface AssignableIssue {
  * A batch fails if one who is added can't read the issue, or if a block forbids the assignment at
  * that time.
  */
-export function assigneeStatements(
+export const assigneeStatements = (
+  ctx: Ctx,
+  issue: AssignableIssue,
+  assignees: readonly Pick<User, "id">[],
+) => statementsFor(ctx, issue, assignees, "replace");
+
+/** The same for one more assignee, beside those that the issue has at that time. */
+export const addedAssigneeStatements = (
+  ctx: Ctx,
+  issue: AssignableIssue,
+  assignee: Pick<User, "id">,
+) => statementsFor(ctx, issue, [assignee], "add");
+
+/** The same for one assignee less. */
+export const removedAssigneeStatements = (
+  ctx: Ctx,
+  issue: AssignableIssue,
+  assignee: Pick<User, "id">,
+) => statementsFor(ctx, issue, [assignee], "remove");
+
+/** What happens to users who are named, and to those who are not. */
+type AssigneeChange = "replace" | "add" | "remove";
+
+function statementsFor(
   ctx: Ctx,
   { repo, row }: AssignableIssue,
   assignees: readonly Pick<User, "id">[],
+  kind: AssigneeChange,
 ) {
   const { id: repoId, ownerId } = repo.row;
   const { id = COMPUTED, number = COMPUTED, isPull } = row;
@@ -54,7 +78,7 @@ export function assigneeStatements(
     assigned: eventArgument(ctx, { type: "issue.assigned", ...event }),
   };
   const reach = reachOf(repo.row, { unit: unitOf(row), mode: "read" });
-  return changeAssignees(ctx.db, args, { reach });
+  return changeAssignees(ctx.db, args, { reach, kind });
 }
 
 interface AssigneeArguments extends IssueArgument {
@@ -69,16 +93,26 @@ interface AssigneeArguments extends IssueArgument {
 }
 
 const changeAssignees = prepareAll(
-  (db, p: Params<AssigneeArguments>, { reach }: { reach: Reach | undefined }) => {
+  (
+    db,
+    p: Params<AssigneeArguments>,
+    { reach, kind }: { reach: Reach | undefined; kind: AssigneeChange },
+  ) => {
     const { repoId, ownerId, ids } = p;
     const { userId } = issueAssignees;
     const { issueId, computed } = issueSql(p);
     const isOfIssue = eq(issueAssignees.issueId, issueId);
-    const isRemoved = and(isOfIssue, sql`${userId} not in (select value from json_each(${ids}))`);
+    const named = sql`(select value from json_each(${ids}))`;
+    const removedOf: Readonly<Record<AssigneeChange, SQL>> = {
+      replace: sql`${userId} not in ${named}`,
+      add: sql`false`,
+      remove: sql`${userId} in ${named}`,
+    };
+    const isRemoved = and(isOfIssue, removedOf[kind]);
     const removed = sql`from ${issueAssignees} where ${isRemoved} order by ${issueAssignees}.rowid`;
     const added = sql`
       from json_each(${ids}) assignee
-      where not exists (
+      where ${kind === "remove" ? sql`false` : sql`true`} and not exists (
         select 1 from ${issueAssignees} where ${isOfIssue} and ${userId} = assignee.value
       )
       order by assignee.key`;

@@ -133,7 +133,7 @@ function writerStatements(
 }
 
 /** The statement that fails if the owner blocks the caller. It changes nothing. */
-const requireUnblocked = ({ db, actor }: Ctx, { repo, row }: IssueContext) =>
+export const requireUnblocked = ({ db, actor }: Ctx, { repo, row }: IssueContext) =>
   renumber(db, { issueId: row.id, actorId: actor.user?.id ?? 0, ownerId: repo.row.ownerId });
 
 const renumber = prepare((db, p: Params<{ issueId: number; actorId: number; ownerId: number }>) =>

@@ -14,7 +14,7 @@ import type { StepBudget } from "../../../lib/step-budget.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { findContentRevision, findEntries, splitPath } from "../../code/contents/find-entry.ts";
-import { openSnapshot } from "../../code/git/open-snapshot.ts";
+import { openSnapshot, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
 import { DEFAULT_ISSUE_CONFIG, type IssueConfig, readIssueConfig } from "./issue-config.ts";
 import { type IssueTemplate, readIssueTemplate } from "./issue-template.ts";
 
@@ -194,9 +194,53 @@ export async function findBlankIssueRule(
 
 type Opened = NonNullable<Awaited<ReturnType<typeof openDefault>>>;
 
-/** Undefined if the default branch does not exist. */
-async function openDefault(ctx: Ctx, repo: RepositoryContext) {
-  const snapshot = await openSnapshot(ctx, repo);
+/** The files with the template of pull requests, the first one found first, as in Gitea. */
+const PULL_TEMPLATES = ["", ".gitea/", ".github/"].flatMap((directory) => [
+  `${directory}PULL_REQUEST_TEMPLATE.md`,
+  `${directory}pull_request_template.md`,
+]);
+
+/** What a new pull request begins with. */
+export type PullTemplate = Pick<IssueTemplate, "title" | "content" | "labels" | "assignees">;
+
+/**
+ * Finds the template for pull requests on the default branch.
+ *
+ * Cost: for a tree that is not cached, one read per directory, and one of the file.
+ *
+ * @param snapshot Of the repository of the base.
+ */
+export async function findPullTemplate(
+  snapshot: RepositorySnapshot,
+  repo: RepositoryContext,
+): Promise<PullTemplate | undefined> {
+  const opened = await openRoot(snapshot, repo);
+  if (!opened) return undefined;
+  const { repository, root, rootOid } = opened;
+  const found = await repository.results.getOrCompute(
+    ["pull request template", rootOid],
+    async (budget): Promise<PullTemplate | null> => {
+      const counted = within(repository, budget);
+      for (const [at, file] of (
+        await findEntries(counted, root, PULL_TEMPLATES.map(splitPath))
+      ).entries()) {
+        const text = file && (await readText(counted, file));
+        if (text === undefined) continue;
+        budget.consume(STEPS_PER_CHAR * text.length);
+        const parsed = await readIssueTemplate(PULL_TEMPLATES[at] ?? "", text);
+        return parsed ?? { title: "", content: text, labels: [], assignees: [] };
+      }
+      return null;
+    },
+  );
+  return found ?? undefined;
+}
+
+const openDefault = async (ctx: Ctx, repo: RepositoryContext) =>
+  openRoot(await openSnapshot(ctx, repo), repo);
+
+/** Opens the root of the default branch; undefined if that does not exist. */
+async function openRoot(snapshot: RepositorySnapshot, repo: RepositoryContext) {
   const revision = await findContentRevision(snapshot, repo, "");
   const root = revision && (await snapshot.repository.graph.loadRoot(revision.node));
   if (!root) return undefined;

@@ -22,6 +22,10 @@ export function requireNotArchived({ row, owner }: RepositoryContext): void {
 export const mayWriteIssues = (repo: RepositoryContext): boolean =>
   modeOf(repo, "issues") >= ACCESS.write;
 
+/** Whether the caller may write to the pull requests of a repository. */
+export const mayWritePulls = (repo: RepositoryContext): boolean =>
+  modeOf(repo, "pulls") >= ACCESS.write;
+
 /**
  * Refuses callers who may not write to the unit of an issue or pull request.
  *

@@ -103,13 +103,8 @@ export async function renameAsset(
   requestedName: string,
 ): Promise<Attachment> {
   requireAssetWriting(ctx, release);
-  if (requestedName === "") return asset;
-  const name = toAttachmentName(requestedName);
+  const name = await toNewName(ctx, asset, requestedName);
   if (name === asset.name) return asset;
-  // SECURITY: checked as the name of a new file, since it decides how the file is served.
-  if (!(await isRenamingAllowed(ctx, asset, name, ctx.config.releaseTypes))) {
-    throw assetTypeFailure();
-  }
   const { db } = ctx;
   const [[renamed]] = await db.batch([
     db.update(attachments).set({ name }).where(isAsset(release, asset)).returning(),
@@ -117,6 +112,59 @@ export async function renameAsset(
   ]);
   if (!renamed) throw notFound();
   return renamed;
+}
+
+/** The name that a file gets by a requested one; the one that it has, for an empty one. */
+async function toNewName(ctx: Ctx, asset: Attachment, requestedName: string): Promise<string> {
+  if (requestedName === "") return asset.name;
+  const name = toAttachmentName(requestedName);
+  if (name === asset.name) return name;
+  // SECURITY: checked as the name of a new file, since it decides how the file is served.
+  if (!(await isRenamingAllowed(ctx, asset, name, ctx.config.releaseTypes))) {
+    throw assetTypeFailure();
+  }
+  return name;
+}
+
+/** The changes of a release's files, by their ids. */
+export interface AssetChanges {
+  /** New names. */
+  readonly renamed: ReadonlyMap<number, string>;
+  readonly deleted: ReadonlySet<number>;
+}
+
+/**
+ * Renames and deletes files of a release, all or none. Names are changed as by `renameAsset`; a
+ * file that is gone is passed over.
+ *
+ * Cost: one round trip of the database; a read of each renamed file where types are restricted.
+ *
+ * @throws Failure as `renameAsset`.
+ */
+export async function changeAssets(
+  ctx: Ctx,
+  release: ReleaseContext,
+  { renamed, deleted }: AssetChanges,
+): Promise<void> {
+  requireAssetWriting(ctx, release);
+  const names: Record<number, string> = {};
+  for (const asset of release.assets) {
+    const requestedName = renamed.get(asset.id);
+    if (requestedName === undefined || deleted.has(asset.id)) continue;
+    const name = await toNewName(ctx, asset, requestedName);
+    if (name !== asset.name) names[asset.id] = name;
+  }
+  const { db } = ctx;
+  const newName = sql`${JSON.stringify(names)} ->> cast(${attachments.id} as text)`;
+  await batch(db, {
+    renamed: db
+      .update(attachments)
+      .set({ name: newName })
+      .where(isAmong(release, Object.keys(names).map(Number))),
+    renameEvent: recordAssets(ctx, release),
+    deleted: db.delete(attachments).where(isAmong(release, [...deleted])),
+    deleteEvent: recordAssets(ctx, release),
+  });
 }
 
 /**
@@ -147,6 +195,12 @@ const isRelease = ({ repo, row }: ReleaseContext): SQL | undefined =>
 
 const isAsset = ({ row }: ReleaseContext, { id }: Attachment): SQL | undefined =>
   and(eq(attachments.id, id), eq(attachments.releaseId, row.id));
+
+const isAmong = ({ row }: ReleaseContext, ids: readonly number[]): SQL | undefined =>
+  and(
+    eq(attachments.releaseId, row.id),
+    sql`${attachments.id} in (select value from json_each(${JSON.stringify(ids)}))`,
+  );
 
 /**
  * The statement that records changed files, if the previous one changed a row and the release is

@@ -6,9 +6,9 @@ import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { LAST_INSERT_ID } from "../../../db/json-of.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
-import { releases, repositories, type User } from "../../../db/schema/index.ts";
+import { type Release, releases, repositories, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
-import { conflict, invalid } from "../../../lib/failure.ts";
+import { conflict, Failure, invalid } from "../../../lib/failure.ts";
 import type { ReleaseContext } from "../../../shapes/releases/release.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { requireTagName } from "../../code/tags/create-tag.ts";
@@ -82,6 +82,40 @@ export async function createRelease(
   return toReleaseContext(repo, stored[0]);
 }
 
+/** A release that a request has made, or that an earlier one with the same input has. */
+export interface CreatedRelease {
+  readonly release: ReleaseContext;
+  readonly isNew: boolean;
+}
+
+/**
+ * Creates a release as `createRelease` does, unless the same user has created the same one: a form
+ * may be sent again after its answer was lost.
+ */
+export async function createReleaseOnce(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  publisher: User,
+  input: NewRelease,
+): Promise<CreatedRelease> {
+  try {
+    return { release: await createRelease(ctx, repo, publisher, input), isNew: true };
+  } catch (error) {
+    if (!isTagTaken(error)) throw error;
+    const tag = { repoId: repo.row.id, lowerTagName: input.tagName.toLowerCase() };
+    const [stored] = await releaseOfTag(ctx.db, tag);
+    if (!stored || !isMadeOf(stored.release, publisher, input)) throw error;
+    return { release: toReleaseContext(repo, stored), isNew: false };
+  }
+}
+
+const isMadeOf = (row: Release, publisher: User, input: NewRelease): boolean =>
+  row.publisherId === publisher.id &&
+  row.tagName === input.tagName &&
+  row.title === input.title &&
+  row.body === input.body &&
+  row.isPrerelease === input.isPrerelease;
+
 type ReleaseTag = Params<{ repoId: number; lowerTagName: string }>;
 
 const isOfTag = ({ repoId, lowerTagName }: ReleaseTag) =>
@@ -105,4 +139,10 @@ const insertRelease = prepare((db, row: Params<BoundRow<typeof releases.$inferIn
 );
 
 /** Gitea's words. */
-export const tagTaken = () => conflict("Release is has no Tag");
+const TAG_TAKEN = "Release is has no Tag";
+
+export const tagTaken = (): Failure => conflict(TAG_TAKEN);
+
+/** Whether work was refused since the tag has another release. */
+export const isTagTaken = (error: unknown): boolean =>
+  error instanceof Failure && error.kind === "conflict" && error.message === TAG_TAKEN;

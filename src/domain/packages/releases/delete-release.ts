@@ -9,6 +9,10 @@ import { toReleasePayload } from "../../../events/webhooks/payloads/release-payl
 import { notFound } from "../../../lib/failure.ts";
 import type { ReleaseContext } from "../../../shapes/releases/release.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { findRef, openSnapshot } from "../../code/git/open-snapshot.ts";
+import { requireWritable } from "../../code/git/require-writable.ts";
+import { deleteTagRef } from "../../code/tags/delete-tag.ts";
+import { tagRef } from "../../code/tags/list-tags.ts";
 import { requireReleaseWriting } from "./require-release-access.ts";
 
 /**
@@ -46,4 +50,21 @@ export async function deleteRelease(ctx: Ctx, release: ReleaseContext): Promise<
     event: isDraft ? undefined : recordIfChanged(ctx, event),
   });
   if (deleted.length === 0) throw notFound();
+}
+
+/**
+ * Deletes a release and its tag: the tag first, so that a rule that keeps the tag keeps the
+ * release.
+ *
+ * A Worker that dies in between leaves a draft, as a push that deletes the tag does.
+ *
+ * @throws Failure as `deleteRelease` and `deleteTagRef`, with nothing deleted.
+ */
+export async function deleteReleaseWithTag(ctx: Ctx, release: ReleaseContext): Promise<void> {
+  const { repo, row } = release;
+  requireReleaseWriting(repo);
+  requireWritable(repo);
+  const snapshot = await openSnapshot(ctx, repo);
+  if (findRef(snapshot, tagRef(row.tagName))) await deleteTagRef(ctx, repo, snapshot, row.tagName);
+  await deleteRelease(ctx, release);
 }

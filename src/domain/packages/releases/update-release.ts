@@ -6,6 +6,7 @@ import { isViolation } from "../../../db/db.ts";
 import { releases, type Release, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, notFound } from "../../../lib/failure.ts";
+import { formatHex } from "../../../lib/hex.ts";
 import type { ReleaseContext } from "../../../shapes/releases/release.ts";
 import { requireTagName } from "../../code/tags/create-tag.ts";
 import { tagTaken } from "./create-release.ts";
@@ -13,7 +14,7 @@ import { findRelease, selectReleases, toReleaseContext } from "./find-release.ts
 import { placeTag, timeOf } from "./place-tag.ts";
 import { requireReleaseWriting } from "./require-release-access.ts";
 
-/** The fields of a release to change. Empty texts change nothing, as in Gitea. */
+/** The fields of a release to change; fields that are undefined stay as they are. */
 export interface ReleaseEdit {
   readonly tagName?: string | undefined;
   readonly target?: string | undefined;
@@ -21,6 +22,8 @@ export interface ReleaseEdit {
   readonly body?: string | undefined;
   readonly isDraft?: boolean | undefined;
   readonly isPrerelease?: boolean | undefined;
+  /** The message of the tag, where it is created; "" for a lightweight one. */
+  readonly tagMessage?: string | undefined;
 }
 
 /** Attempts while others change the same release. */
@@ -33,21 +36,37 @@ const ATTEMPTS_MAX = 3;
  * It is written only if draft and tag are as they were when the tag was placed: a release that two
  * requests publish at once is published once.
  *
- * @throws Failure `conflict` if another release has the new tag; as `placeTag`.
+ * @param seen The version of the release that the caller has seen, if the edit may replace no later
+ *   one: see `versionOfRelease`.
+ * @throws Failure `conflict` if another release has the new tag, or if the release has changed
+ *   since `seen`; as `placeTag`.
  */
 export async function updateRelease(
   ctx: Ctx,
   found: ReleaseContext,
   user: User,
   edit: ReleaseEdit,
+  seen?: string,
 ): Promise<ReleaseContext> {
+  requireReleaseWriting(found.repo);
   let release = found;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
-    const updated = await tryUpdate(ctx, release, user, edit);
+    const edited = withEdit(release.row, edit);
+    if (isSame(release.row, edited)) return release;
+    if (seen !== undefined && (await versionOfRelease(release)) !== seen) {
+      throw conflict("Somebody else has changed this release meanwhile.");
+    }
+    const updated = await tryUpdate(ctx, release, user, edited, edit.tagMessage);
     if (updated) return updated;
     release = await findRelease(ctx, found.repo, { id: found.row.id });
   }
   throw conflict("the release is being changed: repeat the request");
+}
+
+/** A digest of the fields of a release that an edit may change. */
+export async function versionOfRelease({ row }: ReleaseContext): Promise<string> {
+  const fields = new TextEncoder().encode(JSON.stringify(withEdit(row, {})));
+  return formatHex(new Uint8Array(await crypto.subtle.digest("SHA-256", fields)));
 }
 
 /** @returns Undefined if another request changed what the edit relies on. */
@@ -55,12 +74,10 @@ async function tryUpdate(
   ctx: Ctx,
   release: ReleaseContext,
   user: User,
-  edit: ReleaseEdit,
+  edited: Edited,
+  message = "",
 ): Promise<ReleaseContext | undefined> {
   const { repo, row } = release;
-  requireReleaseWriting(repo);
-  const edited = withEdit(row, edit);
-  if (isSame(row, edited)) return release;
   const isRenamed = edited.tagName !== row.tagName;
   if (isRenamed) await requireFreeTag(ctx, row, edited.tagName);
   const { db, now } = ctx;
@@ -70,7 +87,7 @@ async function tryUpdate(
       ? await placeTag(ctx, repo, user, {
           name: edited.tagName,
           target: edited.target,
-          message: "",
+          message,
         })
       : undefined;
   const isThis = and(eq(releases.id, row.id), eq(releases.repoId, repo.row.id));
@@ -78,6 +95,8 @@ async function tryUpdate(
     eq(releases.isDraft, row.isDraft),
     eq(releases.tagName, row.tagName),
     eq(releases.target, row.target),
+    eq(releases.title, row.title),
+    eq(releases.body, row.body),
   );
   const update = db
     .update(releases)
@@ -114,10 +133,10 @@ async function tryUpdate(
 type Edited = Pick<Release, "tagName" | "target" | "title" | "body" | "isDraft" | "isPrerelease">;
 
 const withEdit = (row: Release, edit: ReleaseEdit): Edited => ({
-  tagName: edit.tagName || row.tagName,
-  target: edit.target || row.target,
-  title: edit.title || row.title,
-  body: edit.body || row.body,
+  tagName: edit.tagName ?? row.tagName,
+  target: edit.target ?? row.target,
+  title: edit.title ?? row.title,
+  body: edit.body ?? row.body,
   isDraft: edit.isDraft ?? row.isDraft,
   isPrerelease: edit.isPrerelease ?? row.isPrerelease,
 });

@@ -6,31 +6,29 @@ import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
   issues,
   MERGE_STYLES,
-  mergeQueueEntries,
   type MergeStyle,
   scheduledMerges,
 } from "../../../db/schema/index.ts";
+import type { MergeQueueEntryContext } from "../../../shapes/pulls/merge-queue.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { loadMergeFactsOf, type MergeFacts } from "../../code/protections/merge-facts.ts";
-import { listUnmetConditions } from "../../code/protections/merge-refusal.ts";
+import { listMergeConditions, type MergeConditions } from "../../code/protections/merge-refusal.ts";
 import { isNumbered } from "../../issues/issue/find-issue.ts";
 import { checkMergeability } from "../pull/check-mergeability.ts";
 import { findPull } from "../pull/find-pull.ts";
+import { selectEntries } from "./queue/list-queues.ts";
 import { isStyleAllowed } from "./require-mergeable.ts";
 
 /** Whether and how a pull request can be merged, as its page says. */
-export interface PullMergeState {
+export interface PullMergeState extends MergeConditions {
   readonly pull: PullContext;
   /** Whether it waits for an open issue or pull request. */
   readonly isBlocked: boolean;
   /** The latest status of each context of its head. */
   readonly statuses: MergeFacts["statuses"];
-  /** Conditions of the rules for its base that it does not meet. */
-  readonly unmet: readonly string[];
-  /** Whether it is merged by the merge queue of its base, and whether it is in the queue. */
-  readonly hasQueue: boolean;
-  readonly isQueued: boolean;
+  /** Its place in the merge queue of its base; undefined if it is not in the queue. */
+  readonly queued: MergeQueueEntryContext | undefined;
   /** Whether its merge is scheduled for when nothing is missing. */
   readonly isScheduled: boolean;
   /** The styles that the repository allows, the default first. */
@@ -62,8 +60,8 @@ export async function readMergeState(
     pull,
     isBlocked: facts.isBlocked,
     statuses: facts.statuses,
-    ...listUnmetConditions(ctx, pull, facts),
-    isQueued: waiting.queued.length > 0,
+    ...listMergeConditions(ctx, pull, facts),
+    queued: waiting.queued[0],
     isScheduled: waiting.scheduled.length > 0,
     styles: styles.toSorted((a, b) => rankOf(a, pullSettings) - rankOf(b, pullSettings)),
   };
@@ -81,9 +79,5 @@ const laterMerges = prepareAll((db, p: Params<{ repoId: number; number: number }
     .from(scheduledMerges)
     .innerJoin(issues, eq(issues.id, scheduledMerges.issueId))
     .where(isNumbered(p.repoId, p.number)),
-  queued: db
-    .select({ issueId: mergeQueueEntries.issueId })
-    .from(mergeQueueEntries)
-    .innerJoin(issues, eq(issues.id, mergeQueueEntries.issueId))
-    .where(isNumbered(p.repoId, p.number)),
+  queued: selectEntries(db, isNumbered(p.repoId, p.number)),
 }));

@@ -2,7 +2,7 @@ import { asc, eq, sql } from "drizzle-orm";
 
 import { callerArgument, type CallerArgument, toCallerSql } from "../../../auth/caller-sql.ts";
 import { isGrantedToPerson } from "../../../auth/access/grants.ts";
-import { isAllowed, modeOf, requireAccess } from "../../../auth/access/permission.ts";
+import { isAllowed, requireAccess } from "../../../auth/access/permission.ts";
 import type { Requirement } from "../../../auth/access/requirement.ts";
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
@@ -12,7 +12,6 @@ import { allOf, isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
-  ACCESS,
   branchTips,
   milestones,
   pulls,
@@ -38,7 +37,7 @@ import {
 } from "../../issues/issue/create-issue.ts";
 import { insertEntryOnNew } from "../../issues/issue/insert-entry.ts";
 import { newIdIn } from "../../issues/issue/new-issue-id.ts";
-import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
+import { mayWritePulls, requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { requestStatements } from "../reviews/request-reviews.ts";
 import { findReviewers, type ReviewerNames, type Reviewers } from "../reviews/find-reviewers.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
@@ -52,12 +51,18 @@ import { asTaken, type BranchPair, isTaken } from "./taken-pair.ts";
 /** The input for a new pull request. */
 export interface NewPull extends Omit<NewIssue, "ref" | "isClosed"> {
   /**
-   * A branch, or `user:branch` for one of the user's fork; branches also by their full ref name.
+   * A branch, or `user:branch` for one of the user's fork, `user/name:branch` of the fork of that
+   * name; branches also by their full ref name.
    */
   readonly head: string;
   readonly base: string;
   /** The users and teams to request reviews from. */
   readonly reviewers?: ReviewerNames | undefined;
+  /**
+   * Whether those who may write to the repository may push to the head; by default, as it says.
+   * Ignored without a fork to which the caller may push.
+   */
+  readonly allowMaintainerEdit?: boolean | undefined;
 }
 
 /**
@@ -81,12 +86,12 @@ export async function createPull(
   if (!isUnitOn(repo.row, "pulls")) throw forbidden("the repository's pulls unit is disabled");
   if (repo.row.isMirror) throw notFound();
   const baseBranch = toBranch(input.base);
-  const { owner, branch: headBranch } = parseHead(input.head);
+  const { branch: headBranch, ...fork } = parseHead(input.head);
   refuseExpression(input.base);
-  const isWriter = modeOf(repo, "pulls") >= ACCESS.write;
+  const isWriter = mayWritePulls(repo);
   const posterId = ctx.actor.user?.id ?? null;
   const [headRepo, assignees, reviewers, isInsider] = await Promise.all([
-    findHeadRepository(ctx, repo, owner),
+    findHeadRepository(ctx, repo, fork),
     findNewAssignees(ctx, repo, "pulls", isWriter ? (input.assignees ?? []) : []),
     findReviewers(ctx, { repo, posterId, baseBranch }, input.reviewers ?? {}),
     mayOffer(repo) || findIsInsider(ctx, repo),
@@ -110,7 +115,7 @@ export async function createPull(
   const pull = await insertPull(
     ctx,
     repo,
-    { ...(isWriter ? input : { title: input.title, body: input.body }), isPull: true },
+    { ...(isWriter ? input : pickForAll(input)), isPull: true },
     assignees,
     reviewers,
     {
@@ -132,17 +137,32 @@ export async function createPull(
   return pull;
 }
 
+/** The repository of a head, as a request names it: without an owner the one of the base. */
+interface NamedFork {
+  readonly owner: string | undefined;
+  /** "" for the oldest one. */
+  readonly name: string;
+}
+
 /**
- * Parses a head; `owner` is undefined for a branch of the repository itself.
+ * Parses a head.
  *
  * @throws Failure `invalid` for an expression of git.
  */
-function parseHead(head: string): { owner: string | undefined; branch: string } {
+function parseHead(head: string): NamedFork & { branch: string } {
   const at = head.indexOf(":");
   const branch = head.slice(at + 1);
   refuseExpression(branch);
-  return { owner: at < 0 ? undefined : head.slice(0, at), branch: toBranch(branch) };
+  const [owner, name = ""] = at < 0 ? [] : head.slice(0, at).split("/", 2);
+  return { owner, name, branch: toBranch(branch) };
 }
+
+/** What everybody may choose of a pull request. */
+const pickForAll = ({ title, body, allowMaintainerEdit }: NewPull) => ({
+  title,
+  body,
+  allowMaintainerEdit,
+});
 
 const READ_CODE: Requirement = { unit: "code", mode: "read" };
 
@@ -167,17 +187,19 @@ const grantedRepository = prepare(
       .where(allOf(eq(repositories.id, repoId), isGrantedToPerson(toCallerSql(caller).actorId))),
 );
 
-/** Finds the repository of a head: the user's one of the same fork network. */
+/** Finds the repository of a head: one of the user's of the same fork network. */
 async function findHeadRepository(
   ctx: Ctx,
   repo: RepositoryContext,
-  owner: string | undefined,
+  { owner, name }: NamedFork,
 ): Promise<RepositoryContext> {
-  const lowerOwner = owner?.toLowerCase();
-  if (lowerOwner === undefined || lowerOwner === repo.owner.lowerName) return repo;
+  const [lowerOwner, lowerName] = [owner?.toLowerCase(), name.toLowerCase()];
+  const isItself = lowerName === "" || lowerName === repo.row.lowerName;
+  if (lowerOwner === undefined || (lowerOwner === repo.owner.lowerName && isItself)) return repo;
   const [row] = await forkOf(ctx.db, {
     caller: callerArgument(ctx.actor),
     lowerOwner,
+    lowerName,
     networkName: repo.row.networkName,
   });
   if (!row) throw notFound("the user has no fork of the repository");
@@ -187,20 +209,24 @@ async function findHeadRepository(
 interface NetworkMember {
   readonly caller: CallerArgument;
   readonly lowerOwner: string;
+  /** "" for any. */
+  readonly lowerName: string;
   readonly networkName: string;
 }
 
-const forkOf = prepare((db, { caller, lowerOwner, networkName }: Params<NetworkMember>) =>
-  selectRepositories(db, toCallerSql(caller))
-    .where(
-      allOf(
-        eq(users.lowerName, lowerOwner),
-        eq(repositories.networkName, networkName),
-        sql`${repositories.networkName} <> ''`,
-      ),
-    )
-    .orderBy(asc(repositories.id))
-    .limit(1),
+const forkOf = prepare(
+  (db, { caller, lowerOwner, lowerName, networkName }: Params<NetworkMember>) =>
+    selectRepositories(db, toCallerSql(caller))
+      .where(
+        allOf(
+          eq(users.lowerName, lowerOwner),
+          sql`(${lowerName} = '' or ${repositories.lowerName} = ${lowerName})`,
+          eq(repositories.networkName, networkName),
+          sql`${repositories.networkName} <> ''`,
+        ),
+      )
+      .orderBy(asc(repositories.id))
+      .limit(1),
 );
 
 function requireBranch(snapshot: RepositorySnapshot, branch: string): StoredRef {
@@ -245,14 +271,14 @@ interface Ends {
 async function insertPull(
   ctx: Ctx,
   repo: RepositoryContext,
-  input: NewIssue & { readonly isPull: true },
+  input: NewIssue & Pick<NewPull, "allowMaintainerEdit"> & { readonly isPull: true },
   assignees: readonly User[],
   reviewers: Reviewers,
   ends: Ends,
 ): Promise<PullContext> {
   const { headRepo, headBranch, baseBranch, headOid, baseOid } = ends;
   const { treeOid: _, ...mergeability } = ends.mergeability;
-  const { milestoneId = 0 } = input;
+  const { milestoneId = 0, allowMaintainerEdit } = input;
   const pair = { repoId: repo.row.id, headRepoId: headRepo.row.id, headBranch, baseBranch };
   const row = boundRow(pulls, {
     ...pair,
@@ -261,7 +287,9 @@ async function insertPull(
     checkedBaseOid: baseOid,
     checkedHeadOid: headOid,
     allowMaintainerEdit:
-      headRepo.row.id !== repo.row.id && repo.row.pullSettings.defaultAllowMaintainerEdit,
+      headRepo.row.id !== repo.row.id &&
+      mayOffer(headRepo) &&
+      (allowMaintainerEdit ?? repo.row.pullSettings.defaultAllowMaintainerEdit),
   });
   const pullAndTips = storePull(ctx.db, { pair, milestoneId, row, baseOid, headOid });
   try {

@@ -13,13 +13,22 @@ export class FormState {
     this.refusal = refusal;
   }
 
-  /** A form that nobody has filled in, but for some fields. */
-  static fresh(fields: Readonly<Record<string, string>> = {}): FormState {
-    return new FormState(new Form(new Map(Object.entries(fields))), false, undefined);
+  /**
+   * A form that nobody has filled in, but for some fields.
+   *
+   * @param refusal That of another form of the page.
+   */
+  static fresh(fields: Readonly<Record<string, string>> = {}, refusal?: Refusal): FormState {
+    return new FormState(new Form(new Map(Object.entries(fields))), false, refusal);
   }
 
   static refused(form: Form, refusal: Refusal): FormState {
     return new FormState(form, true, refusal);
+  }
+
+  /** A form as it was sent, but for some fields that are filled in for its sender. */
+  static filled(form: Form, fields: Readonly<Record<string, string>>): FormState {
+    return new FormState(form.with(fields), true, undefined);
   }
 
   /** The name, the text and the refusal of a field. */

@@ -32,6 +32,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
 import type { Action, Done } from "./action.ts";
+import { readUsers } from "./properties.tsx";
 import { PULL_ACTIONS } from "./pull-actions.ts";
 import { readId } from "../read-id.ts";
 import { readDay } from "./day.ts";
@@ -125,10 +126,6 @@ const dependency =
     await verb(ctx, { blocked: issue, blocker: other }, issue);
   };
 
-/** The names after a beginning of the form's checkboxes. */
-export const chosenOf = (form: Form, beginning: string): string[] =>
-  form.namesWith(beginning).map((name) => name.slice(beginning.length));
-
 const labels: Action = async ({ ctx, repo, number, form }) => {
   const issue = await findIssue(ctx, repo, number);
   requireLabeling(issue);
@@ -172,7 +169,7 @@ const ACTIONS = {
     contentVersion: Number(form.text("content_version")),
   })),
   assignees: edit((form) => ({
-    assignees: [...chosenOf(form, "user-"), form.line("other", LINE_CHARS_MAX)],
+    assignees: readUsers(form, "user-", "other"),
   })),
   milestone: edit((form) => ({
     milestoneId: form.text("id") === "0" ? 0 : readId(form.text("id")),

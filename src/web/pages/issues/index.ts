@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { compare } from "./compare.tsx";
 import { histories } from "./history.tsx";
 import { conversations } from "./issue.tsx";
 import { labels } from "./labels.tsx";
@@ -13,6 +14,7 @@ import { pullFiles } from "./pull-files.tsx";
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
   issueLists,
+  compare,
   newIssues,
   conversations,
   histories,

@@ -13,8 +13,15 @@ interface IssueRowsProps {
   now: number;
   /** Whether each is shown with the name of its repository. */
   showsRepository?: boolean;
-  /** The id of the form to whose checkboxes the issues belong, if they can be selected. */
-  selectedBy?: string | undefined;
+  /** How the issues are selected; undefined where they can't be. */
+  selection?: Selection | undefined;
+}
+
+/** The form to whose checkboxes issues of a list belong. */
+interface Selection {
+  /** The id of the form. */
+  form: string;
+  isSelected: (number: number) => boolean;
 }
 
 /** Issues and pull requests, one a row. */
@@ -31,21 +38,22 @@ export function IssueRows({ issues, ...props }: IssueRowsProps) {
 
 type IssueRowProps = Omit<IssueRowsProps, "issues"> & { issue: IssueContext };
 
-function IssueRow({ issue, now, showsRepository = false, selectedBy }: IssueRowProps) {
+function IssueRow({ issue, now, showsRepository = false, selection }: IssueRowProps) {
   const { repo, row, labels, milestone, assignees } = issue;
   const list = `${repositoryPath(repo)}/${row.isPull ? "pulls" : "issues"}`;
   const name = `#${row.number}`;
   return (
     <li>
-      {selectedBy === undefined ? undefined : (
+      {selection ? (
         <input
           type="checkbox"
-          form={selectedBy}
+          form={selection.form}
           name={`issue-${row.number}`}
           value="on"
+          checked={selection.isSelected(row.number)}
           aria-label={`Select ${name}`}
         />
-      )}
+      ) : undefined}
       <div class="grow">
         <StateIcon issue={issue} />
         <a class="title" href={issuePath(issue)}>

@@ -6,11 +6,18 @@ import {
   findFilterNames,
   listIssuesWithChoices,
 } from "../../../domain/issues/lists/list-choices.ts";
+import { changeIssues } from "../../../domain/issues/issue/change-issues.ts";
+import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
+import { receiveForm, requireOwnForm } from "../form.ts";
+import { requireOwn } from "../open-page.ts";
+import { orRefuse } from "../or-refuse.ts";
 import { Pager, readListPage } from "../pager.tsx";
+import { redirectAfterWrite } from "../redirect-after-write.ts";
+import { ownPath } from "../redirect-to.ts";
 import {
   enterRepositoryPage,
   type EnteredRepository,
@@ -20,10 +27,20 @@ import {
 import { renderRepository } from "../repository/frame.tsx";
 import { readListQuery, withParameters } from "./filters.ts";
 import { IssueFilters, StateTabs } from "./issue-filters.tsx";
+import type { Refused } from "./issue-head.tsx";
 import { IssueRows } from "./issue-rows.tsx";
 import { IssuesNav } from "./issues-nav.tsx";
+import {
+  isSelectedIn,
+  readChange,
+  readSelected,
+  SELECTION_FORM,
+  SelectionForm,
+} from "./selection.tsx";
 
 const PAGE_SIZE = 20;
+/** Users whom a writer may assign to what is selected. */
+const SOME = { size: 100, offset: 0 };
 
 /** The lists of a repository's issues and of its pull requests. */
 export const issueLists = new Hono<WebEnv>();
@@ -43,6 +60,27 @@ issueLists.get("/:owner/:repo/pulls", async (c) => {
   return showList(c, page, "pulls");
 });
 
+for (const kind of ["issues", "pulls"] as const) {
+  // Changes what is selected, and leads back to the same list.
+  issueLists.post(`/:owner/:repo/${kind}`, async (c) => {
+    const form = await receiveForm(c);
+    const page = await enterRepositoryPage(c, { unit: kind, mode: "read" }, ["write:issue"]);
+    requireOwn(c, page);
+    await requireOwnForm(c, form);
+    const { ctx, repo } = page;
+    if (!isUnitOn(repo.row, kind)) throw notFound();
+    return orRefuse(
+      c,
+      async () => {
+        const named = { isPull: kind === "pulls", numbers: readSelected(form) };
+        await changeIssues(ctx, repo, named, readChange(form));
+        return redirectAfterWrite(c, ownPath(c.req.url) + new URL(c.req.url).search);
+      },
+      (refusal) => showList(c, page, kind, { form, refusal }),
+    );
+  });
+}
+
 /** The address of the external tracker of a repository, for those who may see it. */
 function findTrackerUrl(repo: RepositoryContext): string | undefined {
   const { external } = repo.row.issueSettings;
@@ -60,14 +98,22 @@ async function showList(
   c: Context<WebEnv>,
   page: EnteredRepository,
   kind: Kind,
+  refused?: Refused,
 ): Promise<Response> {
   const { ctx, repo } = page;
   const named = await findNamedQuery(c, page);
   if (named !== undefined) return c.redirect(named, 303);
   const query = readListQuery(c, kind === "pulls", ctx.actor.user?.name);
   const list = readListPage(c, PAGE_SIZE);
-  const { items, total, choices } = await listIssuesWithChoices(ctx, repo, query.filter, list);
   const { row } = repo;
+  const isWriter =
+    ctx.actor.user !== undefined &&
+    row.archivedAt === null &&
+    isAllowed(repo, { unit: kind, mode: "write" });
+  const [{ items, total, choices }, assignees] = await Promise.all([
+    listIssuesWithChoices(ctx, repo, query.filter, list),
+    isWriter ? listAssignees(ctx, repo, SOME) : undefined,
+  ]);
   const counts =
     kind === "pulls"
       ? { open: row.openPullCount, closed: row.closedPullCount }
@@ -76,7 +122,12 @@ async function showList(
   return renderRepository(
     c,
     page,
-    { tab: kind, title: `${title} - ${repo.owner.name}/${row.name}` },
+    {
+      tab: kind,
+      title: `${title} - ${repo.owner.name}/${row.name}`,
+      status: refused?.refusal.status ?? 200,
+      scripts: isWriter ? ["select.ts"] : [],
+    },
     <>
       <h2 class="hidden">{title}</h2>
       <div class="code-bar">
@@ -101,7 +152,20 @@ async function showList(
           )}
         </p>
       ) : undefined}
-      <IssueRows issues={items} now={ctx.now} />
+      {assignees && items.length > 0 ? (
+        <SelectionForm
+          path={ownPath(c.req.url) + new URL(c.req.url).search}
+          formToken={page.formToken}
+          choices={choices}
+          assignees={assignees.items}
+          refused={refused}
+        />
+      ) : undefined}
+      <IssueRows
+        issues={items}
+        now={ctx.now}
+        selection={assignees && { form: SELECTION_FORM, isSelected: isSelectedIn(refused) }}
+      />
       <Pager url={c.req.url} page={list} total={total} />
     </>,
   );

@@ -1,16 +1,25 @@
 import type { Child, PropsWithChildren } from "hono/jsx";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
-import type { Mergeability, MergeStyle } from "../../../db/schema/index.ts";
+import type {
+  CommitState,
+  Mergeability,
+  MergeQueueState,
+  MergeStyle,
+} from "../../../db/schema/index.ts";
 import type { PullMergeState } from "../../../domain/pulls/merge/read-merge-state.ts";
 import type { Form } from "../form.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
+import type { MergeQueueEntryContext } from "../../../shapes/pulls/merge-queue.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { accountPath, commitPath } from "../addresses.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { mayChange } from "./issue-head.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
-import { StatusIcon } from "../repository/commit-line.tsx";
+import { CheckName, StatusIcon } from "../repository/commit-line.tsx";
+import { toShellWord } from "../shell-word.ts";
 
 /** The styles of a merge, with their names. */
 const STYLE_NAMES: Readonly<Record<MergeStyle, string>> = {
@@ -47,39 +56,64 @@ export function MergeBox(props: MergeBoxProps) {
   );
 }
 
+/** What is left to do with a closed pull request: its branch, and its revert. */
 function Closed({ page, state: { pull }, sending }: MergeBoxProps) {
-  const { merger, headRepo } = pull;
-  const { mergedAt, mergeCommitOid, headBranch, flow } = pull.pull;
-  if (mergedAt === null) return <></>;
-  const mayDelete =
-    page.ctx.actor.user !== undefined &&
-    flow === "branch" &&
-    pull.headTip !== undefined &&
-    headRepo !== undefined &&
-    isAllowed(headRepo, { unit: "code", mode: "write" });
+  const { repo, headRepo, headTip } = pull;
+  const { mergedAt, headBranch, flow } = pull.pull;
+  const isMerged = mergedAt !== null;
+  const ownsHead = flow === "branch" && headRepo !== undefined && mayWriteTo(page, headRepo);
+  const mayDelete = ownsHead && isMerged && headTip !== undefined;
+  const mayRestore = ownsHead && headTip === undefined;
+  const mayRevert = isMerged && mayWriteTo(page, repo);
+  if (!isMerged && !mayRestore) return <></>;
   return (
     <section class="box" aria-labelledby="merge">
       <h2 class="box-head" id="merge">
-        Merged
+        {isMerged ? "Merged" : "Closed"}
       </h2>
       <div class="inside">
-        <p>
-          {merger ? <a href={accountPath(merger)}>{merger.name}</a> : "Ghost"}
-          {" merged it as "}
-          <a class="oid" href={commitPath(pull.repo, mergeCommitOid)}>
-            {mergeCommitOid.slice(0, 10)}
-          </a>
-          .
-        </p>
-        {mayDelete ? (
-          <ActionForm {...sending} action="delete-branch">
-            <button type="submit">{`Delete branch ${headBranch}`}</button>
-          </ActionForm>
-        ) : undefined}
+        {isMerged ? <MergedBy pull={pull} /> : undefined}
+        <div class="row">
+          {mayDelete ? (
+            <ActionForm {...sending} action="delete-branch" class="inline">
+              <button type="submit">{`Delete branch ${headBranch}`}</button>
+            </ActionForm>
+          ) : undefined}
+          {mayRestore ? (
+            <ActionForm {...sending} action="restore-branch" class="inline">
+              <button type="submit">{`Restore branch ${headBranch}`}</button>
+            </ActionForm>
+          ) : undefined}
+          {mayRevert ? (
+            <ActionForm {...sending} action="revert" class="inline">
+              <button type="submit">Revert on a new branch</button>
+            </ActionForm>
+          ) : undefined}
+        </div>
       </div>
     </section>
   );
 }
+
+function MergedBy({ pull: { merger, repo, pull } }: { pull: PullContext }) {
+  return (
+    <p>
+      {merger ? <a href={accountPath(merger)}>{merger.name}</a> : "Ghost"}
+      {" merged it as "}
+      <a class="oid" href={commitPath(repo, pull.mergeCommitOid)}>
+        {pull.mergeCommitOid.slice(0, 10)}
+      </a>
+      .
+    </p>
+  );
+}
+
+/** Whether the reader may push to a repository now, but for its rules. */
+const mayWriteTo = ({ ctx }: EnteredRepository, repo: RepositoryContext): boolean =>
+  ctx.actor.user !== undefined &&
+  repo.row.archivedAt === null &&
+  !repo.row.isMirror &&
+  isAllowed(repo, { unit: "code", mode: "write" });
 
 function Condition({ isMet, children }: PropsWithChildren<{ isMet: boolean | undefined }>) {
   return (
@@ -102,7 +136,7 @@ const MERGEABILITY: Readonly<Record<Mergeability, readonly [isMet: boolean | und
   };
 
 function Conditions({ page, state, sending }: MergeBoxProps) {
-  const { pull, statuses, unmet, isBlocked, isQueued, isScheduled } = state;
+  const { pull, unmet, isBlocked, queued, isScheduled } = state;
   const { row } = pull;
   const own = pull.pull;
   const isCurrent = isMergeabilityCurrent(pull);
@@ -125,14 +159,11 @@ function Conditions({ page, state, sending }: MergeBoxProps) {
       ) : undefined}
       <Condition isMet={isMet}>
         {words}
-        {conflicts.length === 0 ? undefined : <Conflicts pull={pull} paths={conflicts} />}
+        {conflicts.length === 0 ? undefined : (
+          <Conflicts page={page} pull={pull} paths={conflicts} />
+        )}
       </Condition>
-      {statuses.map(({ context, state: each }) => (
-        <li>
-          <StatusIcon state={each} />
-          {`${context}: ${each}`}
-        </li>
-      ))}
+      <Checks state={state} />
       {unmet.map((condition) => (
         <Condition isMet={false}>{`${condition}.`}</Condition>
       ))}
@@ -142,7 +173,11 @@ function Conditions({ page, state, sending }: MergeBoxProps) {
       {isScheduled ? (
         <Condition isMet={undefined}>It is merged as soon as nothing is missing.</Condition>
       ) : undefined}
-      {isQueued ? <Condition isMet={undefined}>It is in the merge queue.</Condition> : undefined}
+      {queued ? (
+        <Condition isMet={undefined}>
+          <Place pull={pull} queued={queued} />
+        </Condition>
+      ) : undefined}
       {own.behindCount > 0 ? (
         <Condition isMet={undefined}>
           {`It is ${own.behindCount} commit${own.behindCount === 1 ? "" : "s"} behind ${own.baseBranch}.`}
@@ -153,12 +188,113 @@ function Conditions({ page, state, sending }: MergeBoxProps) {
   );
 }
 
+/** The latest status of each check, with those that a rule waits for. */
+function Checks({ state: { statuses, required } }: Pick<MergeBoxProps, "state">) {
+  const shown = statuses.toSorted((a, b) => RANKS[a.state] - RANKS[b.state]).slice(0, CHECKS_MAX);
+  return (
+    <>
+      {shown.map((check) => (
+        <li>
+          <StatusIcon state={check.state} />
+          <CheckName check={check} /> {`${check.state} `}
+          {required.contexts.has(check.context) ? <span class="label">Required</span> : undefined}
+        </li>
+      ))}
+      {statuses.length > shown.length ? (
+        <li>
+          <span class="soft">{`${statuses.length - shown.length} more are not listed.`}</span>
+        </li>
+      ) : undefined}
+      {required.missing.map((pattern) => (
+        <Condition isMet={undefined}>
+          <strong>{pattern}</strong> <span class="soft">has not been reported yet</span>{" "}
+          <span class="label">Required</span>
+        </Condition>
+      ))}
+    </>
+  );
+}
+
+/** Checks that the page lists. */
+const CHECKS_MAX = 100;
+
+/** The order of checks by their states: what needs attention comes first. */
+const RANKS: Readonly<Record<CommitState, number>> = {
+  error: 0,
+  failure: 0,
+  pending: 1,
+  warning: 2,
+  success: 3,
+  skipped: 4,
+};
+
+interface PlaceProps {
+  pull: PullContext;
+  queued: MergeQueueEntryContext;
+}
+
+/** The place of a pull request in its merge queue, and what it waits for. */
+function Place({ pull: { repo, pull }, queued: { entry, queue, doer, position } }: PlaceProps) {
+  return (
+    <>
+      {`It is number ${position} in the merge queue of ${pull.baseBranch}, queued by `}
+      <a href={accountPath(doer)}>{doer.name}</a>
+      {". "}
+      {entry.isInBatch ? BATCH_STATES[queue.state] : waitingFor(position)}
+      {entry.isInBatch && queue.state === "testing" ? (
+        <>
+          {" "}
+          <a class="oid" href={commitPath(repo, queue.resultOid)}>
+            {queue.resultOid.slice(0, 10)}
+          </a>
+          .
+        </>
+      ) : undefined}
+    </>
+  );
+}
+
+const waitingFor = (position: number): string => {
+  const before = position - 1;
+  if (before === 0) return "It is next.";
+  return before === 1 ? "One other is before it." : `${before} others are before it.`;
+};
+
+/** What the batch of a merge queue waits for. */
+const BATCH_STATES: Readonly<Record<MergeQueueState, string>> = {
+  idle: "It is next.",
+  building: "Its result is being built.",
+  testing: "It waits for the checks of its result,",
+  landing: "It is being merged.",
+  ending: "Its batch has failed, and is tried again in parts.",
+};
+
 /** A title without the words that make it a draft. */
 const withoutDraft = (title: string): string => title.replace(/^(?:wip:|\[wip\])\s*/i, "");
 
-/** The files with conflicts, and the commands that resolve them. */
-function Conflicts({ pull, paths }: { pull: PullContext; paths: readonly string[] }) {
-  const { headBranch, baseBranch } = pull.pull;
+interface ConflictsProps {
+  page: EnteredRepository;
+  pull: PullContext;
+  paths: readonly string[];
+}
+
+/**
+ * The files with conflicts, and the commands that resolve them in a clone of the head's repository,
+ * which need not know the base's.
+ */
+function Conflicts({ page, pull, paths }: ConflictsProps) {
+  const { headBranch, baseBranch, flow } = pull.pull;
+  const url = `${htmlUrlOf(pull.repo, page.ctx)}.git`;
+  const [start, end] =
+    flow === "branch"
+      ? [
+          [`git fetch origin`, `git switch ${toShellWord(headBranch)}`],
+          `git push origin ${toShellWord(headBranch)}`,
+        ]
+      : [
+          [`# on the branch that the changes were pushed from`],
+          `git push ${url} HEAD:${toShellWord(`refs/for/${baseBranch}/${headBranch}`)}`,
+        ];
   return (
     <>
       <ul>
@@ -172,12 +308,11 @@ function Conflicts({ pull, paths }: { pull: PullContext; paths: readonly string[
         <summary>Commands that resolve them</summary>
         <pre class="secret">
           {[
-            `git fetch origin`,
-            `git switch ${headBranch}`,
-            `git merge origin/${baseBranch}`,
+            ...start,
+            `git pull --no-rebase ${url} ${toShellWord(baseBranch)}`,
             `# resolve the conflicts, then`,
-            `git commit -a`,
-            `git push`,
+            `git commit --all`,
+            end,
           ].join("\n")}
         </pre>
       </details>
@@ -189,11 +324,10 @@ function Conflicts({ pull, paths }: { pull: PullContext; paths: readonly string[
 function Update({ page, state: { pull }, sending }: MergeBoxProps) {
   const { headRepo, repo } = pull;
   const mayUpdate =
-    page.ctx.actor.user !== undefined &&
     repo.row.archivedAt === null &&
     pull.pull.flow === "branch" &&
     headRepo !== undefined &&
-    isAllowed(headRepo, { unit: "code", mode: "write" });
+    mayWriteTo(page, headRepo);
   if (!mayUpdate) return <></>;
   const ways: [string, string][] = [
     ["merge", "Update by merge"],
@@ -213,19 +347,28 @@ function Update({ page, state: { pull }, sending }: MergeBoxProps) {
 }
 
 function Forms({ page, state, sending, sent }: MergeBoxProps) {
-  const { pull, styles, unmet, statuses, hasQueue, isQueued, isScheduled } = state;
+  const { pull, styles, unmet, statuses, hasQueue, mayForce, queued, isScheduled } = state;
   const { repo, row } = pull;
-  const mayMerge =
-    page.ctx.actor.user !== undefined &&
-    repo.row.archivedAt === null &&
-    isAllowed(repo, { unit: "code", mode: "write" });
-  if (!mayMerge) {
+  const { user } = page.ctx.actor;
+  if (!mayWriteTo(page, repo)) {
     return <p class="inside soft">Those who may write to the repository can merge it.</p>;
   }
-  if (isScheduled || isQueued) {
+  if (queued) {
+    const mayLeave = queued.doer.id === user?.id || isAllowed(repo, { mode: "admin" });
+    return mayLeave ? (
+      <ActionForm {...sending} action="dequeue" class="inside">
+        <button type="submit">Take out of the queue</button>
+      </ActionForm>
+    ) : (
+      <p class="inside soft">
+        {`${queued.doer.name} and administrators of the repository can take it out of the queue.`}
+      </p>
+    );
+  }
+  if (isScheduled) {
     return (
-      <ActionForm {...sending} action={isQueued ? "dequeue" : "cancel-merge"} class="inside">
-        <button type="submit">{isQueued ? "Take out of the queue" : "Cancel the merge"}</button>
+      <ActionForm {...sending} action="cancel-merge" class="inside">
+        <button type="submit">Cancel the merge</button>
       </ActionForm>
     );
   }
@@ -270,10 +413,12 @@ function Forms({ page, state, sending, sent }: MergeBoxProps) {
         />
         Delete the branch afterwards
       </label>
-      {unmet.length > 0 && isAllowed(repo, { mode: "admin" }) ? (
+      {mayForce && (unmet.length > 0 || hasQueue) ? (
         <label class="check">
-          <input type="checkbox" name="force" value="on" />
-          Merge although conditions are not met
+          <input type="checkbox" name="force" value="on" checked={sent?.isSet("force") ?? false} />
+          {`As an administrator, merge at once ${
+            unmet.length > 0 ? "although conditions are not met" : "past the merge queue"
+          }`}
         </label>
       ) : undefined}
       <div class="row">

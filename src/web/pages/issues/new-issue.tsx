@@ -1,19 +1,16 @@
 import { type Context, Hono } from "hono";
 
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
-import type { User } from "../../../db/schema/index.ts";
 import { createIssue, type NewIssue } from "../../../domain/issues/issue/create-issue.ts";
 import { findIssueForms, type IssueForms } from "../../../domain/issues/issue/find-templates.ts";
-import { exclusiveScopeOf } from "../../../domain/issues/issue/exclusive-scope.ts";
 import { attributeOf, toFormText } from "../../../domain/issues/issue/issue-form.ts";
 import type { FormField, IssueTemplate } from "../../../domain/issues/issue/issue-template.ts";
 import { mayWriteIssues } from "../../../domain/issues/issue/require-issue-access.ts";
-import { findIssueChoices, type IssueChoices } from "../../../domain/issues/lists/list-choices.ts";
+import { findIssueChoices } from "../../../domain/issues/lists/list-choices.ts";
 import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
 import { invalid, invalidField, notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath, repositoryPath } from "../addresses.ts";
-import { Avatar } from "../avatar.tsx";
 import { GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import {
@@ -30,12 +27,10 @@ import { orRefuse } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { enterRepositoryPage, type EnteredRepository, READ_ISSUES } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
-import { chosenOf } from "./actions.ts";
 import { readMarkdown } from "../read-markdown.ts";
-import { LabelChoices, readLabelIds } from "./label-choices.tsx";
+import { Properties, readProperties } from "./properties.tsx";
 import { readAnswers, TemplateFields } from "./template-fields.tsx";
 import { TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
-import { readId } from "../read-id.ts";
 
 /** The pages on which an issue is opened. */
 export const newIssues = new Hono<WebEnv>();
@@ -108,7 +103,6 @@ async function readIssue(form: SentForm, template: IssueTemplate | undefined): P
   const title = form.line("title", TITLE_CHARS_MAX);
   if (title === "") throw invalidField("title", "must not be empty");
   const openedAt = Number(form.text("opened_at"));
-  const milestone = form.text("milestone");
   return {
     title,
     body: template?.fields
@@ -117,9 +111,7 @@ async function readIssue(form: SentForm, template: IssueTemplate | undefined): P
     ref: template?.ref ?? "",
     templateLabels: template?.labels ?? [],
     unlessSince: Number.isSafeInteger(openedAt) ? openedAt : undefined,
-    labelIds: readLabelIds(form),
-    milestoneId: /^0?$/.test(milestone) ? 0 : readId(milestone),
-    assignees: [...chosenOf(form, "user-"), form.line("other", TITLE_CHARS_MAX)],
+    ...readProperties(form),
   };
 }
 
@@ -227,7 +219,9 @@ async function renderNew(
           </button>
         </div>
         {choices && assignees ? (
-          <Properties choices={choices} assignees={assignees.items} state={state} />
+          <div class="side">
+            <Properties choices={choices} assignees={assignees.items} state={state} />
+          </div>
         ) : undefined}
       </div>
     </Form>,
@@ -258,66 +252,3 @@ const fieldNames = (template: IssueTemplate | undefined): string[] => [
   "other",
   ...(template?.fields?.map(({ id }) => `form-field-${id}`) ?? []),
 ];
-
-interface PropertiesProps {
-  choices: IssueChoices;
-  assignees: readonly User[];
-  state: FormState;
-}
-
-/** What a writer may give the issue from its beginning. */
-function Properties({ choices: { labels, milestones }, assignees, state }: PropertiesProps) {
-  const milestone = state.of("milestone").value;
-  return (
-    <div class="side">
-      {labels.length === 0 ? undefined : (
-        <details class="side-part">
-          <summary>Labels</summary>
-          <LabelChoices
-            labels={labels.filter(({ archivedAt }) => archivedAt === null)}
-            isChosen={(label) =>
-              state.of(`label-${label.id}`).value === "on" ||
-              state.of(`scope-${exclusiveScopeOf(label)}`).value === String(label.id)
-            }
-          />
-        </details>
-      )}
-      {milestones.length === 0 ? undefined : (
-        <div class="side-part">
-          <label for="milestone">Milestone</label>
-          <select id="milestone" name="milestone">
-            <option value="0">None</option>
-            {milestones.map(({ id, title }) => (
-              <option value={id} selected={String(id) === milestone}>
-                {title}
-              </option>
-            ))}
-          </select>
-        </div>
-      )}
-      <details class="side-part" open={state.of("other").fault !== undefined}>
-        <summary>Assignees</summary>
-        {assignees.map((user) => (
-          <label class="check">
-            <input
-              type="checkbox"
-              name={`user-${user.name}`}
-              value="on"
-              checked={state.of(`user-${user.name}`).value === "on"}
-            />
-            <span>
-              <Avatar account={user} size={20} />
-              {user.name}
-            </span>
-          </label>
-        ))}
-        <Field
-          label="Somebody else"
-          {...state.of("other")}
-          maxlength={TITLE_CHARS_MAX}
-          isOptional
-        />
-      </details>
-    </div>
-  );
-}

@@ -5,9 +5,12 @@ import { deleteMergedBranch } from "../../../domain/pulls/merge/delete-merged-br
 import { mergePull, MergeQueueRequired } from "../../../domain/pulls/merge/merge-pull.ts";
 import { dequeuePull } from "../../../domain/pulls/merge/queue/dequeue-pull.ts";
 import { enqueuePull } from "../../../domain/pulls/merge/queue/enqueue-pull.ts";
+import { restoreHeadBranch } from "../../../domain/pulls/merge/restore-head-branch.ts";
+import { revertPull } from "../../../domain/pulls/merge/revert-pull.ts";
 import { cancelMerge, scheduleMerge } from "../../../domain/pulls/merge/schedule-merge.ts";
 import { updateHeadBranch } from "../../../domain/pulls/merge/update-head-branch.ts";
 import { invalidField, notApplicable, notFound } from "../../../lib/failure.ts";
+import { comparePath } from "../addresses.ts";
 import type { Action } from "./action.ts";
 import { CODE_ACTIONS } from "./code-actions.ts";
 import { onPull } from "./on-pull.ts";
@@ -51,4 +54,8 @@ export const PULL_ACTIONS = {
     requireNotArchived(headRepo);
     await deleteMergedBranch(ctx, pull);
   }),
+  "restore-branch": onPull((pull, { ctx }) => restoreHeadBranch(ctx, pull)),
+  revert: onPull(async (pull, { ctx, user }) => ({
+    path: comparePath(pull.repo, pull.pull.baseBranch, await revertPull(ctx, pull, user)),
+  })),
 } as const satisfies Record<string, Action>;

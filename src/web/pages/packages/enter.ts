@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 
+import { ACCESS } from "../../../db/schema/index.ts";
 import { callerArgument } from "../../../auth/caller-sql.ts";
 import {
   selectUnreadCount,
@@ -15,7 +16,7 @@ import { notFound } from "../../../lib/failure.ts";
 import { requestPath } from "../../../lib/request-path.ts";
 import { WEB_DOOR } from "../../door.ts";
 import type { WebEnv } from "../../env.ts";
-import { type Page, readerRequest, toPublicPage } from "../open-page.ts";
+import { type Page, readerRequest, requireCookie, toPublicPage } from "../open-page.ts";
 
 const PACKAGE_PAGE_DOOR: PackageDoor = { ...WEB_DOOR, refusePackageAccess: () => notFound() };
 
@@ -29,10 +30,15 @@ export interface PackagePage extends Page {
  *
  * Cost: one round trip of the database.
  *
+ * @param mode That of the page; one that changes the package is for readers with a session.
  * @throws Failure as `enterPackages` does, and `not_found` for a package that the reader may not
  * see.
  */
-export async function enterPackagePage(c: Context<WebEnv>): Promise<PackagePage> {
+export async function enterPackagePage(
+  c: Context<WebEnv>,
+  mode: "read" | "write" = "read",
+): Promise<PackagePage> {
+  if (mode === "write") requireCookie(c);
   const { name = "", type = "", pkg: pkgName = "" } = c.req.param() as Record<string, string>;
   const rest = requestPath(c.req.url).split("/").slice(2).join("/");
   const {
@@ -43,8 +49,8 @@ export async function enterPackagePage(c: Context<WebEnv>): Promise<PackagePage>
     { ...readerRequest(c), door: PACKAGE_PAGE_DOOR },
     {
       owner: name,
-      mode: "read",
-      scopes: [],
+      mode,
+      scopes: mode === "write" ? ["write:package"] : [],
       anonymous: "by-setting",
       pathAt: (renamed) => `/${renamed.name}/${rest}`,
     },
@@ -60,3 +66,7 @@ export async function enterPackagePage(c: Context<WebEnv>): Promise<PackagePage>
   counted.catch(() => undefined);
   return { ...(await toPublicPage(c, ctx, counted)), pkg };
 }
+
+/** Whether the reader may change a package. */
+export const canChangePackage = ({ ctx, pkg }: PackagePage): boolean =>
+  ctx.actor.user !== undefined && pkg.owner.access >= ACCESS.write;

@@ -1,4 +1,5 @@
 import type { PackageType } from "../../../db/schema/package-types.ts";
+import { toShellWord } from "../shell-word.ts";
 
 /** A version, and where the service is. */
 export interface Installed {
@@ -24,14 +25,6 @@ export function installationOf(type: PackageType, installed: Installed): string 
 
 type Installation = (of: Installed & { readonly registry: string }) => string;
 
-/**
- * SECURITY: names and versions come from publishers, and people paste these lines into a shell.
- */
-function quote(text: string): string {
-  const word = text.replaceAll(/[\r\n]/g, "");
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
-
 const lines = (...all: readonly string[]): string => all.join("\n");
 
 const escapeXml = (text: string): string =>
@@ -44,17 +37,17 @@ const INSTALLATIONS: Readonly<Partial<Record<PackageType, Installation>>> = {
       "[registries.forge]",
       `index = "sparse+${registry}/"`,
       "",
-      `cargo add --registry forge ${quote(`${name}@${version}`)}`,
+      `cargo add --registry forge ${toShellWord(`${name}@${version}`)}`,
     ),
   composer: ({ registry, name, version }) =>
     lines(
       `composer config repositories.forge composer ${registry}`,
-      `composer require ${quote(`${name}:${version}`)}`,
+      `composer require ${toShellWord(`${name}:${version}`)}`,
     ),
   container: ({ rootUrl, owner, name, version }) => {
     const image = `${new URL(rootUrl).host}/${owner.toLowerCase()}/${name}`;
     const reference = /^sha\d+:/.test(version) ? `${image}@${version}` : `${image}:${version}`;
-    return `docker pull ${quote(reference)}`;
+    return `docker pull ${toShellWord(reference)}`;
   },
   debian: ({ registry, owner, name, version }) =>
     lines(
@@ -63,25 +56,25 @@ const INSTALLATIONS: Readonly<Partial<Record<PackageType, Installation>>> = {
       `echo "deb [signed-by=/etc/apt/keyrings/${owner}.asc] ${registry} DISTRIBUTION COMPONENT" \\`,
       `  > /etc/apt/sources.list.d/${owner}.list`,
       "apt-get update",
-      `apt-get install ${quote(`${name}=${version}`)}`,
+      `apt-get install ${toShellWord(`${name}=${version}`)}`,
     ),
   generic: ({ registry, name, version, files }) =>
     lines(
       ...files.map((file) => {
         const path = [name, version, file].map((each) => encodeURIComponent(each.toWellFormed()));
-        return `curl -fsSLo ${quote(file)} ${quote(`${registry}/${path.join("/")}`)}`;
+        return `curl -fsSLo ${toShellWord(file)} ${toShellWord(`${registry}/${path.join("/")}`)}`;
       }),
     ),
   go: ({ registry, name, version }) =>
     lines(
-      `GOPROXY=${registry} GONOSUMDB=${quote(name)} \\`,
-      `  go get ${quote(`${name}@${version}`)}`,
+      `GOPROXY=${registry},https://proxy.golang.org,direct GONOSUMDB=${toShellWord(name)} \\`,
+      `  go get ${toShellWord(`${name}@${version}`)}`,
     ),
   helm: ({ registry, owner, name, version }) =>
     lines(
       `helm repo add ${owner} ${registry}`,
       "helm repo update",
-      `helm pull ${quote(`${owner}/${name}`)} --version ${quote(version)}`,
+      `helm pull ${toShellWord(`${owner}/${name}`)} --version ${toShellWord(version)}`,
     ),
   maven: ({ registry, name, version }) => {
     const [group = "", artifact = ""] = name.split(":");
@@ -98,18 +91,18 @@ const INSTALLATIONS: Readonly<Partial<Record<PackageType, Installation>>> = {
   },
   npm: ({ registry, name, version }) => {
     const [, scope] = /^(@[^/]+)\//.exec(name) ?? [];
-    const install = `npm install ${quote(`${name}@${version}`)}`;
+    const install = `npm install ${toShellWord(`${name}@${version}`)}`;
     return scope === undefined
       ? `${install} --registry=${registry}/`
-      : lines(`npm config set ${quote(`${scope}:registry=${registry}/`)}`, install);
+      : lines(`npm config set ${toShellWord(`${scope}:registry=${registry}/`)}`, install);
   },
   nuget: ({ registry, name, version }) =>
     lines(
       `dotnet nuget add source --name forge ${registry}/index.json`,
-      `dotnet add package --source forge --version ${quote(version)} ${quote(name)}`,
+      `dotnet add package --source forge --version ${toShellWord(version)} ${toShellWord(name)}`,
     ),
   pypi: ({ registry, name, version }) =>
-    `pip install --index-url ${registry}/simple/ ${quote(`${name}==${version}`)}`,
+    `pip install --index-url ${registry}/simple/ ${toShellWord(`${name}==${version}`)}`,
   rubygems: ({ registry, name, version }) =>
-    `gem install --clear-sources --source ${registry}/ ${quote(name)} --version ${quote(version)}`,
+    `gem install --clear-sources --source ${registry}/ ${toShellWord(name)} --version ${toShellWord(version)}`,
 };

@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 
+import type { PackageContext } from "../../../domain/packages/package/find-package.ts";
 import { PACKAGE_TYPES } from "../../../db/schema/package-types.ts";
 import type {
   PackageFilter,
@@ -44,6 +45,10 @@ export function PackageSearch({ path, filter }: { path: string; filter: PackageF
     </form>
   );
 }
+
+/** The path of a package, which leads to its newest version. */
+export const packagePath = ({ row, owner }: PackageContext): string =>
+  `${accountPath(owner.account)}/-/packages/${row.type}/${encodeURIComponent(row.name.toWellFormed())}`;
 
 /** The path of the page of a version. */
 export const versionPath = ({ pkg, version }: Pick<VersionOfPackage, "pkg" | "version">): string =>

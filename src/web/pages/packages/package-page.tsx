@@ -8,12 +8,13 @@ import { Ago } from "../ago.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import { describeMetadata } from "./describe-metadata.ts";
-import type { PackagePage } from "./enter.ts";
+import { canChangePackage, type PackagePage } from "./enter.ts";
 import { installationOf } from "./installation.ts";
-import { versionPath } from "./package-list.tsx";
+import { packagePath, versionPath } from "./package-list.tsx";
 
 /** The name of a package, below its owner's. */
-export function PackageHead({ pkg: { row, owner } }: { pkg: PackageContext }) {
+export function PackageHead({ pkg }: { pkg: PackageContext }) {
+  const { row, owner } = pkg;
   const path = accountPath(owner.account);
   return (
     <div class="repo-head">
@@ -23,7 +24,7 @@ export function PackageHead({ pkg: { row, owner } }: { pkg: PackageContext }) {
         <span aria-hidden="true">/</span>
         <a href={`${path}/-/packages`}>Packages</a>
         <span aria-hidden="true">/</span>
-        <a href={`${path}/-/packages/${row.type}/${encodeURIComponent(row.name.toWellFormed())}`}>
+        <a href={packagePath(pkg)}>
           <strong>{row.name}</strong>
         </a>
         <span class="label">{row.type}</span>
@@ -44,7 +45,7 @@ export function Version({ page, details, files, versions }: VersionProps) {
   const { ctx, pkg } = page;
   const { version } = details;
   const path = versionPath({ pkg, version });
-  const { summary } = describeMetadata(version.metadata);
+  const { summary, dependencies } = describeMetadata(version.metadata);
   const installation = installationOf(pkg.row.type, {
     rootUrl: ctx.rootUrl,
     owner: pkg.owner.account.name,
@@ -92,6 +93,20 @@ export function Version({ page, details, files, versions }: VersionProps) {
               ))}
             </ul>
           </section>
+          {dependencies.length === 0 ? undefined : (
+            <section class="box" aria-labelledby="dependencies">
+              <h2 class="box-head" id="dependencies">
+                Dependencies
+              </h2>
+              <ul class="commits">
+                {dependencies.map((each) => (
+                  <li>
+                    <span class="grow">{each}</span>
+                  </li>
+                ))}
+              </ul>
+            </section>
+          )}
         </div>
         <div class="aside">
           <Facts page={page} details={details} />
@@ -161,6 +176,11 @@ function Facts({ page, details }: Pick<VersionProps, "page" | "details">) {
         <Fact label="Source" text={source} />
         <Fact label="Keywords" text={keywords.join(", ")} />
       </dl>
+      {canChangePackage(page) ? (
+        <p class="inside more">
+          <a href={`${versionPath({ pkg, version })}/settings`}>Settings</a>
+        </p>
+      ) : undefined}
     </section>
   );
 }

@@ -1,6 +1,7 @@
-import type { CommitState, User } from "../../../db/schema/index.ts";
+import type { CommitState, CommitStatus, User } from "../../../db/schema/index.ts";
 import { type CommitEntry, decodeCommitText } from "../../../shapes/git/commit.ts";
 import type { StatusSummary } from "../../../shapes/git/commit-status.ts";
+import { isWebAddress } from "../../../lib/web-address.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { accountPath, commitPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
@@ -77,6 +78,31 @@ export function StatusIcon({ state }: { state: CommitState }) {
     <span class={`status ${STATUS_ICONS[state]}`}>
       <Icon name={STATUS_ICONS[state]} />
     </span>
+  );
+}
+
+interface CheckProps {
+  check: Pick<CommitStatus, "context" | "description" | "targetUrl">;
+}
+
+/**
+ * A check with the link to its results, and with what its reporter says about it.
+ *
+ * SECURITY: an address of another scheme could be a script.
+ */
+export function CheckName({ check: { context, description, targetUrl } }: CheckProps) {
+  const name = context || targetUrl;
+  return (
+    <>
+      {isWebAddress(targetUrl) ? (
+        <a href={targetUrl} rel="nofollow noopener">
+          {name}
+        </a>
+      ) : (
+        <strong>{name}</strong>
+      )}{" "}
+      <span class="soft">{description}</span>
+    </>
   );
 }
 

@@ -22,7 +22,7 @@ import { Ago } from "../ago.tsx";
 import { CopyButton } from "../copy-button.tsx";
 import { Icon } from "../icon.tsx";
 import { renderCommitMessage } from "../markup.ts";
-import { NO_MESSAGE, Person, Signature, StatusIcon, subjectOf } from "./commit-line.tsx";
+import { CheckName, NO_MESSAGE, Person, Signature, StatusIcon, subjectOf } from "./commit-line.tsx";
 import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
 import { isFound, readDiffView } from "./diff-view.ts";
 import { enterRepositoryPage, READ_CODE, type EnteredRepository } from "./enter.ts";
@@ -249,23 +249,16 @@ function Statuses({ page: { ctx }, statuses: { items, total } }: StatusesProps) 
     <section class="box" id="statuses">
       <h2 class="box-head">{`${total} check${total === 1 ? "" : "s"}`}</h2>
       <ul class="commits">
-        {items.map(({ status: { state, context, description, targetUrl, createdAt } }) => (
+        {items.map(({ status }) => (
           <li>
             <span>
-              <StatusIcon state={state} /> {state}
+              <StatusIcon state={status.state} /> {status.state}
             </span>
             <span class="grow">
-              {targetUrl === "" ? (
-                <strong>{context}</strong>
-              ) : (
-                <a href={targetUrl} rel="nofollow noopener">
-                  {context || targetUrl}
-                </a>
-              )}{" "}
-              <span class="soft">{description}</span>
+              <CheckName check={status} />
             </span>
             <span class="soft">
-              <Ago at={createdAt} now={ctx.now} />
+              <Ago at={status.createdAt} now={ctx.now} />
             </span>
           </li>
         ))}

@@ -1,6 +1,7 @@
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { CopyIcon } from "../copy-button.tsx";
+import { toShellWord } from "../shell-word.ts";
 import type { EnteredRepository } from "./enter.ts";
 
 /** What to do with a repository that has no commit on its default branch. */
@@ -8,8 +9,9 @@ export function EmptyRepository({ page: { ctx, repo } }: { page: EnteredReposito
   const { defaultBranch } = repo.row;
   const url = `${htmlUrlOf(repo, ctx)}.git`;
   const mayWrite = isAllowed(repo, { unit: "code", mode: "write" });
-  const push = `git remote add origin ${url}\ngit push -u origin ${defaultBranch}`;
-  const fresh = `git init -b ${defaultBranch}\ngit add .\ngit commit -m "First commit"\n${push}`;
+  const branch = toShellWord(defaultBranch);
+  const push = `git remote add origin ${url}\ngit push -u origin ${branch}`;
+  const fresh = `git init -b ${branch}\ngit add .\ngit commit -m "First commit"\n${push}`;
   if (!mayWrite) {
     return (
       <section class="card">

@@ -6,12 +6,12 @@ import { blame } from "./blame.tsx";
 import { commits } from "./commits.tsx";
 import { branches } from "./branches.tsx";
 import { commit } from "./commit.tsx";
-import { compare } from "./compare.tsx";
 import { find } from "./find.tsx";
 import { fork } from "./fork.tsx";
 import { forks } from "./forks.tsx";
 import { graph } from "./graph.tsx";
 import { people } from "./people.tsx";
+import { releaseForms } from "./release-form.tsx";
 import { releases } from "./releases.tsx";
 import { search } from "./search.tsx";
 import { source } from "./source.tsx";
@@ -26,9 +26,9 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   commits,
   graph,
   commit,
-  compare,
   branches,
   releases,
+  releaseForms,
   people,
   forks,
   activity,

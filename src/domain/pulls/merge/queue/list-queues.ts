@@ -28,7 +28,7 @@ import { type Listed, type Slice, toListedPage } from "../../../slice.ts";
  * Selects pull requests in queues, with their position from 1. Those that are merged are about to
  * go.
  */
-const selectEntries = (db: Database, condition: SQL) =>
+export const selectEntries = (db: Database, condition: SQL) =>
   db
     .select({
       entry: columnsOf(mergeQueueEntries, "entry"),

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import type { Context } from "hono";
 
+import { isAllowed } from "../../../auth/access/permission.ts";
 import {
   chooseHeadRepository,
   compareHistories,
@@ -11,6 +12,8 @@ import {
 import { listFileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
 import { readCommits } from "../../../domain/code/commits/read-commits.ts";
 import { hasRefs, readSideBySide } from "../../../domain/code/git/open-snapshot.ts";
+import { findPullTemplate } from "../../../domain/issues/issue/find-templates.ts";
+import { findProposalChoices } from "../../../domain/pulls/pull/find-proposal-choices.ts";
 import { EMPTY_TREE_OID } from "../../../git/oid.ts";
 import { Failure, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -19,21 +22,26 @@ import type { WebEnv } from "../../env.ts";
 import { comparePath, repositoryPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
-import { ownPath } from "../redirect-to.ts";
 import {
   mayPropose,
   NewPullForm,
   openPullByForm,
   type Proposal,
   type RefusedPull,
+  WithoutFork,
 } from "./new-pull.tsx";
-import { CommitRow, toListParts } from "./commits.tsx";
+import { CommitRow, toListParts } from "../repository/commits.tsx";
 import { CompareForm, headNameOf, invert } from "./compare-form.tsx";
-import { Diff, DIFF_PAGE, showDiffs } from "./diff.tsx";
-import { type DiffView, isFound, readDiffView } from "./diff-view.ts";
-import { enterNetworkPage, type EnteredNetwork, enterRepositoryPage, READ_CODE } from "./enter.ts";
-import { renderRepository } from "./frame.tsx";
-import { readRefs } from "./ref-chooser.tsx";
+import { Diff, DIFF_PAGE, showDiffs } from "../repository/diff.tsx";
+import { type DiffView, isFound, readDiffView } from "../repository/diff-view.ts";
+import {
+  enterNetworkPage,
+  type EnteredNetwork,
+  enterRepositoryPage,
+  READ_CODE,
+} from "../repository/enter.ts";
+import { renderRepository } from "../repository/frame.tsx";
+import { readRefs } from "../repository/ref-chooser.tsx";
 
 /** Commits of a page. */
 const PAGE_SIZE = 50;
@@ -61,8 +69,8 @@ compare.get("/:owner/:repo/compare/:basehead{.+}", async (c) => {
 
 compare.post("/:owner/:repo/compare/:basehead{.+}", (c) => {
   const { basehead } = c.req.param();
-  const { base = "", head, headOwner } = parseComparison(basehead);
-  const proposed = { base, head: headOwner === undefined ? head : `${headOwner}:${head}` };
+  const text = parseComparison(basehead);
+  const proposed = { base: text.base ?? "", head: headNameOf(text) };
   return openPullByForm(c, proposed, (state) => showComparison(c, basehead, state));
 });
 
@@ -108,23 +116,43 @@ async function showComparison(
 const isWrongName = ({ kind }: Failure): boolean => kind === "invalid" || kind === "not_found";
 
 async function readComparison(
-  { ctx, repo }: EnteredNetwork,
+  page: EnteredNetwork,
   headRepository: RepositoryContext,
   text: ComparisonText,
   list: ListPage,
   view: DiffView,
 ) {
+  const { ctx, repo } = page;
   return readSideBySide(ctx, repo, headRepository, async ([baseSnapshot, headSnapshot]) => {
     if (!hasRefs(baseSnapshot.state)) throw notFound();
     const revisions = await findRevisions(baseSnapshot, headSnapshot, repo, text);
     const { repository } = headSnapshot;
     const compared = await compareHistories(repository, revisions, list, text.isDirect);
-    const commits = await readCommits(
-      ctx,
-      headSnapshot,
-      compared.nodes,
-      toListParts(headRepository),
-    );
+    const { base, head } = revisions;
+    const isProposal =
+      mayPropose(page) &&
+      base.kind === "branch" &&
+      head.kind === "branch" &&
+      !text.isDirect &&
+      compared.commitCount > 0;
+    const pair = {
+      headRepoId: headRepository.row.id,
+      headBranch: head.name,
+      baseBranch: base.name,
+    };
+    const [commits, choices] = await Promise.all([
+      readCommits(ctx, headSnapshot, compared.nodes, toListParts(headRepository)),
+      isProposal ? findProposalChoices(ctx, repo, pair) : undefined,
+    ]);
+    const proposal: Proposal | undefined = choices && {
+      base: base.name,
+      headRepository,
+      head: head.name,
+      commits,
+      commitCount: compared.commitCount,
+      template: await findPullTemplate(baseSnapshot, repo),
+      choices,
+    };
     const oldNode = text.isDirect ? revisions.base.node : compared.mergeBase;
     const files =
       oldNode === undefined
@@ -139,7 +167,7 @@ async function readComparison(
             ),
           };
     const [baseRefs, headRefs] = [readRefs(baseSnapshot), readRefs(headSnapshot)];
-    return { revisions, compared, commits, files, baseRefs, headRefs };
+    return { revisions, compared, commits, files, baseRefs, headRefs, proposal };
   });
 }
 
@@ -165,7 +193,8 @@ async function renderComparison(
   const dots = text.isDirect ? ".." : "...";
   const title = `Comparing ${base.commitOid.slice(0, 10)}${dots}${head.commitOid.slice(0, 10)}`;
   const { commitCount } = compared;
-  const proposal = mayPropose(page) ? findProposal(found) : undefined;
+  const { proposal } = found;
+  const isFork = headRepository.row.id !== repo.row.id;
   return renderRepository(
     c,
     page,
@@ -188,9 +217,12 @@ async function renderComparison(
         <NewPullForm
           page={page}
           proposal={proposal}
-          path={ownPath(c.req.url)}
+          path={proposalPath(page, proposal)}
           refused={found.refused}
         />
+      ) : undefined}
+      {mayPropose(page) && !isFork && !isAllowed(repo, { unit: "code", mode: "write" }) ? (
+        <WithoutFork page={page} />
       ) : undefined}
       {commits.length === 0 ? undefined : (
         <>
@@ -224,14 +256,11 @@ async function renderComparison(
   );
 }
 
-/** What a pull request would bring: commits of one branch that another one does not have. */
-function findProposal(found: Found): Proposal | undefined {
-  const { revisions, compared, commits, text, headRepository } = found;
-  const { base, head } = revisions;
-  const areBranches = base.kind === "branch" && head.kind === "branch" && !text.isDirect;
-  if (!areBranches || compared.commitCount === 0) return undefined;
-  const { commitCount } = compared;
-  return { base: base.name, headRepository, head: head.name, commits, commitCount };
+/** The comparison with a full name of the head: an owner may have several forks. */
+function proposalPath({ repo }: EnteredNetwork, { base, head, headRepository }: Proposal): string {
+  const { owner, row } = headRepository;
+  const isFork = row.id !== repo.row.id;
+  return comparePath(repo, base, isFork ? `${owner.name}/${row.name}:${head}` : head);
 }
 
 /** How two histories relate where there is more, or less, to say than their commits do. */

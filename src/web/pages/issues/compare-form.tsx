@@ -1,8 +1,8 @@
 import type { ComparisonText } from "../../../domain/code/commits/compare-revisions.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { comparePath, repositoryPath } from "../addresses.ts";
-import type { EnteredRepository } from "./enter.ts";
-import type { Refs } from "./ref-chooser.tsx";
+import type { EnteredRepository } from "../repository/enter.ts";
+import type { Refs } from "../repository/ref-chooser.tsx";
 
 interface CompareFormProps {
   page: EnteredRepository;
