@@ -73,6 +73,11 @@ export class Browser {
     return this.send("POST", path, { headers, body });
   }
 
+  /** Sends a form with a file. */
+  postFile(path: string, form: FormData, accept = "text/html"): Promise<Answer> {
+    return this.send("POST", path, { headers: { ...SAME_ORIGIN, Accept: accept }, body: form });
+  }
+
   private async send(method: string, path: string, sending: Sending): Promise<Answer> {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
     const headers = { ...this.headers, Cookie: cookie, ...sending.headers };

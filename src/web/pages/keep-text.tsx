@@ -44,11 +44,16 @@ export async function keepText(
           <a href={path}>open the page again</a>, and send it there.
         </p>
         {texts.map((text, at) => (
-          <textarea readonly rows={8} aria-label={`Text ${at + 1}`}>{`\n${text}`}</textarea>
+          <KeptText text={text} number={at + 1} />
         ))}
       </section>,
     );
   }
+}
+
+/** A text that was not sent, to be copied. */
+export function KeptText({ text, number = 1 }: { text: string; number?: number }) {
+  return <textarea readonly rows={8} aria-label={`Text ${number}`}>{`\n${text}`}</textarea>;
 }
 
 /** Whether a form was refused so that its own page is not shown again. */

@@ -34,6 +34,8 @@ interface LayoutProps {
   unreadCount: number;
   /** The page's own scripts. */
   scripts: readonly PageFile[];
+  /** Whether the page says why a request was refused. */
+  isRefused: boolean;
   /** Whether search engines may list the page. */
   isListed: boolean;
   meta: PageMeta | undefined;
@@ -42,7 +44,7 @@ interface LayoutProps {
 
 /** The frame of every page. */
 export function Layout(props: PropsWithChildren<LayoutProps>) {
-  const { title, appName, user, scripts, isListed, meta, feeds, children } = props;
+  const { title, appName, user, scripts, isRefused, isListed, meta, feeds, children } = props;
   return (
     <html lang="en">
       <head>
@@ -61,7 +63,7 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
           <script type="module" src={pageFilePath(script)} />
         ))}
       </head>
-      <body>
+      <body data-reader={user?.id}>
         <a class="skip" href="#main">
           Skip to content
         </a>
@@ -91,7 +93,7 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
             {user ? <ReaderBar {...props} user={user} /> : <SignInLink />}
           </div>
         </header>
-        <main id="main" tabindex={-1}>
+        <main id="main" tabindex={-1} data-refused={isRefused ? "" : undefined}>
           {children}
         </main>
         <footer>

@@ -49,6 +49,7 @@ export async function renderPage(
         formToken={formToken}
         unreadCount={await unreadCount}
         scripts={scripts}
+        isRefused={status >= 400}
         isListed={isListed}
         meta={meta}
         feeds={feeds}

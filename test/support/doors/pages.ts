@@ -148,6 +148,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the versions of a text": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/history`,
   "the versions of a pull request's text": ({ path, pullNumber }) =>
     `${path}/pulls/${pullNumber}/history`,
+  "the suggestions of issues": ({ path }) => `${path}/issues/suggestions?q=%231`,
+  "the suggestions of users": ({ path }) => `${path}/issues/suggestions?q=%40us`,
   "the form of a new issue": ({ path }) => `${path}/issues/new?milestone=1`,
   "the templates of a new issue": ({ path }) => `${path}/issues/new/choose`,
   "the health check": () => "/api/healthz",

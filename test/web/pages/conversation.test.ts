@@ -243,6 +243,48 @@ describe("a comment by the page", () => {
     expect(await commentsAt(issue.number)).toHaveLength(1);
   });
 
+  it("is not written where the issue can't be closed with it", async () => {
+    const issue = await makeIssue(repo);
+    const blocker = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    const other = `${owner.name}/${repo.name}#${blocker.number}`;
+    await send(writer, at, "add-dependency", { issue: other });
+    for (const [user, status] of [
+      [writer, 412],
+      [reader, 403],
+    ] as const) {
+      const answer = await send(user, at, "comment", { body: "done", state: "close" });
+      expect(answer.status).toBe(status);
+      expect(String(answer.body)).toContain("done</textarea>");
+    }
+    expect(await commentsAt(issue.number)).toEqual([]);
+    expect((await issueAt(issue.number)).state).toBe("open");
+  });
+
+  it("begins with a text that the address names, as a quote", async () => {
+    const issue = await makeIssue(repo, { body: "first\r\nsecond" });
+    const hostile = "</textarea><script>alert(1)</script>";
+    const comment = await makeComment(issue, { body: `> old\n\n${hostile}` });
+    const other = await makeComment(await makeIssue(repo), { body: "of another issue" });
+    const at = `${path}/issues/${issue.number}`;
+    const page = await read(at, reader);
+    const links = [...page.matchAll(/href="([^"]*)" data-quote/g)].map(([, link = ""]) =>
+      link.replaceAll("&amp;", "&"),
+    );
+    expect(links).toEqual([
+      `${at}?quote=issue-${issue.id}#new-comment`,
+      `${at}?entry=${comment.id}&quote=issuecomment-${comment.id}#new-comment`,
+    ]);
+    expect(await read(links[0] ?? "", reader)).toContain(
+      "\n&gt; first\n&gt; second\n\n</textarea>",
+    );
+    const quoted = await read(links[1] ?? "", reader);
+    expect(quoted).toContain("\n&gt; &gt; old\n&gt; \n&gt; &lt;/textarea&gt;&lt;script&gt;");
+    const foreign = await read(`${at}?quote=issuecomment-${other.id}`, reader);
+    expect(foreign).not.toContain("of another issue");
+    expect(await read(at)).not.toContain("data-quote");
+  });
+
   it("is refused with what was typed", async () => {
     const issue = await makeIssue(repo);
     const locked = await makeIssue(repo, { isLocked: true });

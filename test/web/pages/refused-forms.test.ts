@@ -22,6 +22,7 @@ import {
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeReadyPull, type ReadyPull } from "../../support/merges.ts";
 import { makeRule } from "../../support/protections.ts";
+import { makeCodeComment, makeReview, type TestCodeComment } from "../../support/pulls.ts";
 import { refsOf } from "../../support/push.ts";
 import { withoutQueueConsumer } from "../../support/queue-consumer.ts";
 import { rowsOfRepository } from "../../support/rows-of-repository.ts";
@@ -39,6 +40,8 @@ interface Scene {
   readonly label: Label;
   readonly milestone: Milestone;
   readonly ready: ReadyPull;
+  /** A suggestion by the owner. */
+  readonly suggestion: TestCodeComment;
 }
 
 /** Who may send a form, besides those who may do more. */
@@ -162,6 +165,44 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
     fields: ({ ready }) => ({ head: ready.headOid, state: "comment", body: "A text" }),
     text: "body",
   },
+  "code-comment": {
+    by: "readers",
+    on: "pull",
+    fields: ({ ready }) => ({
+      opened_at: "1",
+      head: ready.headOid,
+      replied: "0",
+      path: "topic",
+      side: "R",
+      line: "1",
+      start_line: "1",
+      body: "A text",
+      when: "now",
+    }),
+    text: "body",
+  },
+  code: {
+    by: "writers",
+    on: "pull",
+    fields: ({ suggestion }) => ({ resolve: String(suggestion.id) }),
+  },
+  "apply-suggestions": {
+    by: "writers",
+    on: "pull",
+    fields: ({ suggestion }) => ({ [`suggestion-${suggestion.id}`]: "on", message: "" }),
+    text: "message",
+  },
+  "discard-review": {
+    by: "readers",
+    on: "pull",
+    prepare: ({ ready }) => makeReview(ready.pull, { state: "pending" }),
+  },
+  "view-file": {
+    by: "readers",
+    on: "pull",
+    fields: ({ ready }) => ({ view: `${ready.headOid} topic` }),
+    isTakenInArchive: true,
+  },
   "cancel-merge": {
     by: "writers",
     on: "pull",
@@ -181,6 +222,16 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
   },
   update: { by: "writers", on: "pull", fields: { style: "merge" } },
   "delete-branch": {
+    by: "writers",
+    on: "pull",
+    prepare: (scene) => taken(scene, "merge", mergeFields(scene)),
+  },
+  "restore-branch": {
+    by: "writers",
+    on: "pull",
+    prepare: (scene) => taken(scene, "merge", { ...mergeFields(scene), delete_branch: "on" }),
+  },
+  revert: {
     by: "writers",
     on: "pull",
     prepare: (scene) => taken(scene, "merge", mergeFields(scene)),
@@ -211,7 +262,11 @@ async function makeScene(): Promise<Scene> {
   const issue = await makeIssue(repo, { body: "A text" });
   const label = await makeLabel({ repo });
   await attachLabel(issue, await makeLabel({ repo }));
+  const review = await makeReview(ready.pull, { state: "comment" });
+  const body = "```suggestion\nAnother topic\n```";
+  const suggestion = await makeCodeComment(ready.pull, review, { path: "topic" }, { body });
   return {
+    suggestion,
     repo,
     path: `/${repo.owner}/${repo.name}`,
     issue,
@@ -292,7 +347,7 @@ function refusalsOf(action: IssueAction): Record<string, Refused> {
     ...(text !== undefined && {
       "with too long a text": (_, at, fields) => send(owner, at, { ...fields, [text]: LONG }),
     }),
-    ...((action === "comment" || action === "react" || action === "review") && {
+    ...(["comment", "react", "review", "code-comment"].includes(action) && {
       "by somebody who is blocked": from(() => blocked),
     }),
   };
@@ -341,7 +396,7 @@ describe("a form of a conversation", () => {
         await api("PUT", `/repos${scene.path}/issues/${at.number}/lock`, {});
       }
       const before = await stateOf(scene);
-      for (const action of ["comment", "react", "review"] as const) {
+      for (const action of ["comment", "react", "review", "code-comment"] as const) {
         const example = EXAMPLES[action];
         const fields = { action, ...fieldsOf(example, scene) };
         const { status } = await send(reader, pathOf(scene, example.on), fields);

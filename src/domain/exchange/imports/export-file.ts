@@ -3,7 +3,7 @@ import { and, eq, lt, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { attachmentLooseFiles } from "../../../db/schema/index.ts";
-import { isNoted } from "../../issues/attachments/receive-file.ts";
+import { isNoted } from "../../issues/uploads/is-noted.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

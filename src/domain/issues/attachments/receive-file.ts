@@ -31,8 +31,8 @@ export interface ReceivedFile extends LooseFile {
  * Streams a file into the object storage and lets `insert` store its attachment.
  *
  * A row in `attachment_loose_files` is inserted before the first byte is written; `insert` deletes
- * it in the batch that inserts the attachment, by `dropNote`. If a Worker dies in between, a job
- * deletes the file.
+ * it in the batch that inserts the attachment, by `dropNote`, unless no text has claimed the file
+ * yet. If a Worker dies in between, a job deletes the file.
  *
  * @param insert Inserts the attachment while `isNoted` holds; undefined if it can't be attached any
  *   more.
@@ -88,17 +88,6 @@ export async function storeLooseFile(
     throw error;
   }
 }
-
-/** The condition that a file was noted and its note has not expired. */
-export const isNoted = (uuid: string): SQL => sql`exists (
-  select 1
-  from ${attachmentLooseFiles}
-  where ${and(
-    eq(attachmentLooseFiles.uuid, uuid),
-    // By the database's clock when the statement runs.
-    sql`${attachmentLooseFiles.expiresAt} > unixepoch() * 1000`,
-  )}
-)`;
 
 /** The condition that the attachment of a file is stored. */
 export const isStored = (uuid: string): SQL => sql`exists (

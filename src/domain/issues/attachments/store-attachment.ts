@@ -19,7 +19,8 @@ import {
   requireAttaching,
 } from "./attachment-subject.ts";
 import { typeFailure } from "./attachment-type.ts";
-import { dropNote, isNoted, isStored, type ReceivedFile, receiveFile } from "./receive-file.ts";
+import { isNoted } from "../uploads/is-noted.ts";
+import { dropNote, isStored, type ReceivedFile, receiveFile } from "./receive-file.ts";
 
 /** The options for a file that a caller attaches. */
 interface AttachmentOptions {

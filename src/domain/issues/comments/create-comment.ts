@@ -11,6 +11,8 @@ import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../.
 import { forbidden } from "../../../lib/failure.ts";
 import type { CommentContext } from "../../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import { claimUploads } from "../uploads/claim-uploads.ts";
+import { asEditRefusal, editStatements } from "../issue/edit-issue.ts";
 import { eventSubject } from "../issue/event-subject.ts";
 import { entryArgument, type EntryArgument } from "../issue/insert-entry.ts";
 import { requireNotArchived } from "../issue/require-issue-access.ts";
@@ -25,22 +27,31 @@ import { isComment, selectComments, toCommentContext } from "./select-comments.t
 
 const LOCKED = "You cannot comment on a locked issue.";
 
+interface CommentOptions {
+  /**
+   * A time: the same text that the caller has written there since then is the same comment sent
+   * again, whose answer was lost, and is returned instead.
+   */
+  readonly unlessSince?: number | undefined;
+  /** Whether the issue is closed or reopened with the comment; undefined leaves it as it is. */
+  readonly isClosed?: boolean | undefined;
+}
+
 /**
- * Adds a comment by the caller to an issue or pull request.
+ * Adds a comment by the caller to an issue or pull request, and changes its state with it.
  *
  * Cost: one batch. The lock and blocks are checked when it runs.
  *
- * @param unlessSince A time: the same text that the caller has written there since then is the same
- *   comment sent again, whose answer was lost, and is returned instead.
  * @throws Failure `forbidden` if the issue is locked and the caller may only read it, if its unit
  * is disabled, and where a block separates the caller from its poster or from the owner of the
- * repository; `locked` in an archived repository.
+ * repository; `locked` in an archived repository. Another state is refused as in `editIssue`, with
+ * the comment.
  */
 export async function createComment(
   ctx: Ctx,
   issue: IssueContext,
   body: string,
-  unlessSince?: number,
+  { unlessSince, isClosed }: CommentOptions = {},
 ): Promise<CommentContext> {
   requireNotArchived(issue.repo);
   requireParticipation(issue, LOCKED);
@@ -58,8 +69,17 @@ export async function createComment(
       commentId: COMPUTED,
     }),
   });
-  const { inserted, found } = await batch(db, statements).catch((error: unknown) => {
-    throw asBlocked(error, "timeline_entries.body");
+  const state = isClosed === undefined ? [] : editStatements(ctx, issue, { isClosed }, []);
+  const { found: comment, ...insertion } = statements;
+  const entryId = ownSince(ctx, issue.row.id, unlessSince ?? ctx.now);
+  const claimant = { repoId: repo.row.id, issueId: issue.row.id, entryId };
+  const { inserted, found } = await batch(db, {
+    ...insertion,
+    claims: claimUploads(ctx, claimant, body),
+    found: comment,
+    state,
+  }).catch((error: unknown) => {
+    throw asEditRefusal(asBlocked(error, "timeline_entries.body"));
   });
   const [created] = found;
   // Locked since it was read.
@@ -115,6 +135,16 @@ const insertComment = prepareAll((db, p: Params<NewComment>) => {
     found: selectComments(db).where(eq(timelineEntries.id, sameId ?? newest)),
   };
 });
+
+/** Selects the id of the last comment of the caller on an issue since a time. */
+const ownSince = ({ actor }: Ctx, issueId: number, since: number) => sql<number>`(
+  select max(${timelineEntries.id})
+  from ${timelineEntries}
+  where ${timelineEntries.issueId} = ${issueId}
+    and ${isComment}
+    and ${timelineEntries.posterId} = ${actor.user?.id ?? null}
+    and ${timelineEntries.createdAt} >= ${since}
+)`;
 
 /** The id of the entry that this batch has just added to the timeline of an issue. */
 const newestEntryId = (issueId: SQL): SQL => sql`(

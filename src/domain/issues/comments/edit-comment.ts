@@ -8,6 +8,7 @@ import { timelineEntries } from "../../../db/schema/index.ts";
 import { conflict, forbidden, notFound } from "../../../lib/failure.ts";
 import type { CommentContext } from "../../../shapes/issues/comment.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import { claimUploads } from "../uploads/claim-uploads.ts";
 import { eventSubject } from "../issue/event-subject.ts";
 import { isIssueWritable } from "../issue/find-issue.ts";
 import {
@@ -74,6 +75,10 @@ export async function editComment(
     edit: editArgument(ctx, body),
   };
   const statements = updateComment(db, edit);
+  const isEdited = and(eq(timelineEntries.id, id), eq(timelineEntries.body, body));
+  const editedId = sql<number>`(
+    select ${timelineEntries.id} from ${timelineEntries} where ${isEdited}
+  )`;
   const { updated, found } = await batch(db, {
     ...statements,
     event: recordOfComment(ctx, row, {
@@ -82,6 +87,11 @@ export async function editComment(
       commentId: id,
       from: row.body,
     }),
+    claims: claimUploads(
+      ctx,
+      { repoId: row.repoId, issueId: row.issueId, entryId: editedId },
+      body,
+    ),
     found: oneComment(db, key),
   }).catch((error: unknown) => {
     throw asBlocked(error, "timeline_entries.body");

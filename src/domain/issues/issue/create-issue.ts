@@ -20,12 +20,13 @@ import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../.
 import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { claimUploads } from "../uploads/claim-uploads.ts";
 import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { findPossibleAssignees, toAssignees } from "./find-assignees.ts";
 import { isNumbered, selectIssues, toIssueContext } from "./find-issue.ts";
 import { entryArgument, type EntryArgument, insertEntryOnNew } from "./insert-entry.ts";
-import { issueSql, newNumberIn } from "./new-issue-id.ts";
+import { issueSql, newIdIn, newNumberIn } from "./new-issue-id.ts";
 import { toIssueTitle } from "./issue-title.ts";
 import { mayWriteIssues, requireNotArchived } from "./require-issue-access.ts";
 
@@ -151,6 +152,11 @@ export const openingStatements = (
     }),
     ...more,
     ...entryStatements(ctx, repo, opening, assignees),
+    ...claimUploads(
+      ctx,
+      { repoId: repo.row.id, issueId: newIdIn(repo.row.id) },
+      opening.body ?? "",
+    ),
   ] as const;
 
 const pickForAll = ({

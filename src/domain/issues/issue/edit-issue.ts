@@ -17,6 +17,7 @@ import {
 import { malformed, notFound, precondition } from "../../../lib/failure.ts";
 import { type IssueContext, isDraftTitle } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { claimUploads } from "../uploads/claim-uploads.ts";
 import { isTooManyLabels, labelStatements, tooManyLabels } from "./assign-labels.ts";
 import { assigneeStatements, asUnassignable } from "./change-assignees.ts";
 import { deadlineStatements } from "./change-deadline.ts";
@@ -108,6 +109,7 @@ export function editStatements(
     ...textStatements(ctx, issue, edit),
     ...(isIssueWritable(issue) ? writerStatements(ctx, issue, edit, possible) : []),
     ...(edit.isClosed === undefined ? [] : stateStatements(ctx, issue, edit.isClosed)),
+    ...claimUploads(ctx, { repoId: issue.row.repoId, issueId: issue.row.id }, edit.body ?? ""),
   ] as const;
 }
 

@@ -51,7 +51,8 @@ export interface AttachmentDownload {
  * Finds an attachment by its uuid in its repository.
  *
  * SECURITY: who knows the uuid still needs read access to the issue or release now, and to write
- * releases for a draft. Files of pending reviews are their author's alone.
+ * releases for a draft. Files of pending reviews, and those that no text has claimed yet, are their
+ * author's alone.
  *
  * @throws Failure `not_found`.
  */
@@ -69,6 +70,8 @@ export async function findDownload(
   if (attachment && isPull !== null && isIssueVisible(repo, { isPull })) {
     return { attachment, scope: "read:issue" };
   }
+  const isOwn = attachment !== undefined && attachment.uploaderId === (actor.user?.id ?? 0);
+  if (isOwn && isPull === null && isDraft === null) return { attachment, scope: "read:issue" };
   throw notFound();
 }
 

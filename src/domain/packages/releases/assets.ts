@@ -10,12 +10,8 @@ import type { ReleaseContext } from "../../../shapes/releases/release.ts";
 import { toAttachmentName } from "../../issues/attachments/attachment-name.ts";
 import { requireAttachmentsOn } from "../../issues/attachments/attachment-subject.ts";
 import type { FormFile } from "../../issues/attachments/form-file.ts";
-import {
-  dropNote,
-  isNoted,
-  type ReceivedFile,
-  receiveFile,
-} from "../../issues/attachments/receive-file.ts";
+import { dropNote, type ReceivedFile, receiveFile } from "../../issues/attachments/receive-file.ts";
+import { isNoted } from "../../issues/uploads/is-noted.ts";
 import { isRenamingAllowed } from "../../issues/attachments/renaming.ts";
 import { requireReleaseWriting } from "./require-release-access.ts";
 

@@ -92,22 +92,22 @@ function readDuration(form: Form): number {
   return total;
 }
 
-/** Closes or reopens the issue after a comment, if the form's button says so. */
+/** Whether the issue is closed by the button of the form that comments on it. */
 const STATES: Readonly<Record<string, boolean>> = { close: true, reopen: false };
 
 const comment: Action = async ({ ctx, repo, number, form }) => {
   const state = STATES[form.text("state")];
   const body = readMarkdown(form, "body", state === undefined);
-  const sentAt = Number(form.text("opened_at"));
-  let entryId: number | undefined;
-  if (body.trim() !== "") {
-    const issue = await findIssue(ctx, repo, number);
-    const since = Number.isSafeInteger(sentAt) ? sentAt : undefined;
-    const created = await createComment(ctx, issue, body, since);
-    entryId = created.row.id;
+  if (body.trim() === "") {
+    await editIssue(ctx, repo, number, { isClosed: state });
+    return { anchor: "new-comment" };
   }
-  if (state !== undefined) await editIssue(ctx, repo, number, { isClosed: state });
-  return entryId === undefined ? { anchor: "new-comment" } : { entryId };
+  const openedAt = Number(form.text("opened_at"));
+  const { row } = await createComment(ctx, await findIssue(ctx, repo, number), body, {
+    unlessSince: Number.isSafeInteger(openedAt) ? openedAt : undefined,
+    isClosed: state,
+  });
+  return { entryId: row.id };
 };
 
 /** The other issue of a form: `12`, `#12` or `owner/name#12`. */

@@ -1,3 +1,4 @@
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { LineSide } from "../repository/diff-rows.ts";
 import { TextField } from "../text-field.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
@@ -12,6 +13,7 @@ export interface CodePlace {
 }
 
 interface CodeFormProps {
+  repo: RepositoryContext;
   sending: Sending;
   now: number;
   /** Undefined for an answer. */
@@ -38,7 +40,8 @@ export function namePlace({ side, line, startLine }: Omit<CodePlace, "path">): s
 
 /** The form for a comment on code, or for an answer to one. */
 export function CodeForm(props: CodeFormProps) {
-  const { sending, now, place, repliedId, headOid, hasPending, body, fault, suggestHref } = props;
+  const { repo, sending, now, place, repliedId, headOid, hasPending, body, fault, suggestHref } =
+    props;
   const line = place?.line ?? 0;
   return (
     <ActionForm {...sending} action="code-comment" class="code-form" id="code-form">
@@ -54,6 +57,7 @@ export function CodeForm(props: CodeFormProps) {
         <span>{`to ${line}${place?.side === "L" ? " of the old file" : ""}`}</span>
       </label>
       <TextField
+        repo={repo}
         label={repliedId === undefined ? "Comment" : "Answer"}
         name="body"
         id="code-body"

@@ -192,6 +192,7 @@ function ThreadBody({ thread, nextId, on }: CodeThreadProps) {
       ))}
       {isAnswering ? (
         <CodeForm
+          repo={page.repo}
           sending={sending}
           now={page.ctx.now}
           place={undefined}
@@ -276,6 +277,8 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
       </header>
       {mayEdit && isEditing(comment, on) ? (
         <EditForm
+          repo={page.repo}
+          hasFiles={false}
           id={id}
           body={entry.body}
           contentVersion={entry.contentVersion}

@@ -3,6 +3,7 @@ import type { Child } from "hono/jsx";
 import type { Attachment, User } from "../../../db/schema/index.ts";
 import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
 import type { ConversationEntry } from "../../../domain/issues/timeline/open-conversation.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { accountPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
@@ -36,11 +37,15 @@ export interface Written {
 }
 
 interface CommentBoxProps {
+  repo: RepositoryContext;
+  /** Whether texts may have files. */
+  hasFiles: boolean;
   written: Written;
   now: number;
   sending: Sending;
   isEditing: boolean;
   mayEdit: boolean;
+  mayQuote: boolean;
   mayReact: boolean;
   /** Why its edit was refused, and what was typed. */
   refused?: { text: string; body: string } | undefined;
@@ -50,10 +55,10 @@ interface CommentBoxProps {
 
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
-  const { written, now, sending, isEditing, mayEdit, mayReact, below } = props;
+  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact, below } = props;
   const { id, author, originalAuthor, attachments, reactions, commentId, contentVersion } = written;
   return (
-    <li class="comment" id={id}>
+    <li class="comment" id={id} tabindex={-1}>
       {author && originalAuthor === "" ? <Avatar account={author} size={32} /> : undefined}
       <article
         class="box grow"
@@ -86,11 +91,18 @@ export function CommentBox(props: CommentBoxProps) {
               </>
             )}
           </span>
+          {mayQuote ? (
+            <a href={quoteAddress(sending, written)} data-quote>
+              Quote
+            </a>
+          ) : undefined}
           {mayEdit && !isEditing ? <OwnMenu {...props} /> : undefined}
         </header>
         {isEditing ? (
           <EditForm
             {...written}
+            repo={props.repo}
+            hasFiles={props.hasFiles}
             sending={sending}
             cancelHref={addressOf(sending, commentId, {})}
             refused={props.refused}
@@ -111,6 +123,13 @@ export function CommentBox(props: CommentBoxProps) {
     </li>
   );
 }
+
+/** The address of the form for a comment, with a text quoted in it. */
+const quoteAddress = ({ path }: Sending, { id }: Written): string => {
+  const [, entry = ""] = /^issuecomment-(\d+)$/.exec(id) ?? [];
+  const named = new URLSearchParams(entry === "" ? { quote: id } : { entry, quote: id });
+  return `${path}?${named.toString()}#new-comment`;
+};
 
 /** The address of a text: a comment may be on a later page of the conversation. */
 function addressOf(

@@ -42,6 +42,7 @@ import {
 } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { readRefs } from "../repository/ref-chooser.tsx";
+import { TEXT_PAGE } from "../text-field.tsx";
 
 /** Commits of a page. */
 const PAGE_SIZE = 50;
@@ -199,7 +200,8 @@ async function renderComparison(
     c,
     page,
     {
-      ...DIFF_PAGE,
+      ...TEXT_PAGE,
+      scripts: [...DIFF_PAGE.scripts, ...TEXT_PAGE.scripts],
       tab: "code",
       title: `${title} - ${repo.owner.name}/${repo.row.name}`,
       status: found.refused?.refusal?.status ?? 200,

@@ -1,7 +1,11 @@
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { TextField } from "../text-field.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
 
 interface EditFormProps {
+  repo: RepositoryContext;
+  /** As of `TextField`. */
+  hasFiles: boolean;
   /** The anchor of the text. */
   id: string;
   body: string;
@@ -18,7 +22,8 @@ interface EditFormProps {
 
 /** The form that changes a text of a conversation. */
 export function EditForm(props: EditFormProps) {
-  const { id, body, contentVersion, commentId, sending, cancelHref, refused } = props;
+  const { repo, hasFiles, id, body, contentVersion, commentId, sending, cancelHref, refused } =
+    props;
   return (
     <ActionForm
       {...sending}
@@ -30,6 +35,8 @@ export function EditForm(props: EditFormProps) {
       )}
       <input type="hidden" name="content_version" value={contentVersion} />
       <TextField
+        repo={repo}
+        hasFiles={hasFiles}
         label="Text"
         name="body"
         id={`edit-${id}`}

@@ -210,6 +210,7 @@ function OpenForm({ on, view, asked: { place, id, body, fault } }: OpenFormProps
   const maySuggest = id !== undefined && place.side === "R" && place.line > 0;
   return (
     <CodeForm
+      repo={page.repo}
       sending={sending}
       now={page.ctx.now}
       place={place}

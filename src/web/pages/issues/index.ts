@@ -10,12 +10,16 @@ import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
 import { pullCommits } from "./pull-commits.tsx";
 import { pullFiles } from "./pull-files.tsx";
+import { suggestions } from "./suggestions.ts";
+import { uploads } from "./upload.tsx";
 
 /** The pages of issues and pull requests, and of the labels and milestones that they share. */
 export const issuePages: readonly Hono<WebEnv>[] = [
   issueLists,
   compare,
   newIssues,
+  uploads,
+  suggestions,
   conversations,
   histories,
   pullCommits,

@@ -28,6 +28,7 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath } from "../addresses.ts";
 import type { Form } from "../form.ts";
+import { KeptText } from "../keep-text.tsx";
 import { Notice } from "../layout.tsx";
 import { renderComments } from "../markup.ts";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
@@ -45,7 +46,7 @@ import { MergeBox } from "./merge-box.tsx";
 import { PullTabs } from "./pull-tabs.tsx";
 import { openReviewTalk, type ReviewTalk } from "./review-talk.tsx";
 import { Sidebar, type SidebarProps } from "./sidebar.tsx";
-import { TextField } from "../text-field.tsx";
+import { TEXT_PAGE, TextField } from "../text-field.tsx";
 
 /** Entries of a timeline on one page. */
 const ENTRIES_SIZE = 100;
@@ -201,7 +202,7 @@ async function showConversation(
     {
       tab: isPull ? "pulls" : "issues",
       title: `#${number} - ${title}`,
-      hasUserText: true,
+      ...TEXT_PAGE,
       status: refused?.refusal.status ?? 200,
     },
     <>
@@ -234,7 +235,7 @@ async function showConversation(
             />
           ) : undefined}
           {talk ? <ThreadButtons sending={sending} /> : undefined}
-          <NewComment {...props} />
+          <NewComment {...props} texts={texts} />
         </div>
         <Sidebar page={page} {...view} />
       </div>
@@ -330,11 +331,14 @@ function Comment({ written, ...props }: PartProps & { written: Written }) {
   const isAsked = c.req.query("edit") === String(commentId ?? "body");
   return (
     <CommentBox
+      repo={page.repo}
+      hasFiles={page.ctx.config.areAttachmentsOn}
       written={written}
       now={page.ctx.now}
       sending={sending}
       isEditing={mayEdit && (isRefused || isAsked)}
       mayEdit={mayEdit}
+      mayQuote={mayTakePart(page, issue)}
       mayReact={!isReview && mayTakePart(page, issue)}
       below={written.review && props.talk?.below(written.review)}
       refused={
@@ -350,7 +354,12 @@ const isEditOf = (form: Form, commentId: number | undefined): boolean =>
     ? form.text("action") === "edit-body"
     : form.text("action") === "edit-comment" && form.text("comment") === String(commentId);
 
-function NewComment({ c, page, conversation, sending, refused, talk }: PartProps) {
+interface NewCommentProps extends PartProps {
+  /** The texts of the page, of which the address may quote one. */
+  texts: readonly (Written | ConversationEntry)[];
+}
+
+function NewComment({ c, page, conversation, sending, refused, talk, texts }: NewCommentProps) {
   const { issue } = conversation;
   const { row, repo, pull } = issue;
   if (!page.ctx.actor.user) {
@@ -360,24 +369,35 @@ function NewComment({ c, page, conversation, sending, refused, talk }: PartProps
       </p>
     );
   }
-  if (repo.row.archivedAt !== null) return <p id="new-comment">This repository is archived.</p>;
-  if (!mayTakePart(page, issue)) {
-    return <p id="new-comment">This conversation is locked: only those who may write comment.</p>;
-  }
   // What is written beside the files may be sent as a comment here.
   const isRefused =
     ["comment", "review", "code-comment"].includes(refused?.form.text("action") ?? "") &&
     !talk?.has(refused?.form.text("replied") ?? "");
+  const isArchived = repo.row.archivedAt !== null;
+  if (isArchived || !mayTakePart(page, issue)) {
+    return (
+      <div id="new-comment">
+        <p>
+          {isArchived
+            ? "This repository is archived."
+            : "This conversation is locked: only those who may write comment."}
+        </p>
+        {refused && isRefused ? <KeptText text={refused.form.text("body")} /> : undefined}
+      </div>
+    );
+  }
   const mayClose = mayChange(page, issue) && !(pull && pull.mergedAt !== null);
   return (
     <ActionForm {...sending} action="comment" class="card">
       <input type="hidden" name="opened_at" value={page.ctx.now} />
       <div id="new-comment">
         <TextField
+          repo={repo}
           label="Comment"
           name="body"
-          value={refused && isRefused ? refused.form.text("body") : quoteOf(c)}
+          value={refused && isRefused ? refused.form.text("body") : firstText(c, texts)}
           fault={refused && isRefused ? refused.refusal.text : undefined}
+          hasFiles={page.ctx.config.areAttachmentsOn}
         />
       </div>
       <div class="row">
@@ -395,7 +415,13 @@ function NewComment({ c, page, conversation, sending, refused, talk }: PartProps
 }
 
 /** Characters of a text that an address gives for a comment. */
-const QUOTE_CHARS_MAX = 4096;
+const GIVEN_CHARS_MAX = 4096;
 
-/** The text with which a comment begins, as the address gives it. */
-const quoteOf = (c: Context): string => (c.req.query("body") ?? "").slice(0, QUOTE_CHARS_MAX);
+/** The text with which a comment begins: one that it quotes, or as the address gives it. */
+function firstText(c: Context, texts: NewCommentProps["texts"]): string {
+  const id = c.req.query("quote");
+  const quoted = texts.find((each): each is Written => "html" in each && each.id === id);
+  if (!quoted) return (c.req.query("body") ?? "").slice(0, GIVEN_CHARS_MAX);
+  const lines = quoted.body.trim().split(/\r?\n/);
+  return `${lines.map((line) => `> ${line}\n`).join("")}\n`;
+}

@@ -1,6 +1,7 @@
 import type { Milestone } from "../../../db/schema/index.ts";
 import type { MilestoneFields } from "../../../domain/issues/milestones/create-milestone.ts";
 import { invalidField } from "../../../lib/failure.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { GeneralFault } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
@@ -37,16 +38,16 @@ export const toMilestoneForm = (milestone: Milestone): Record<string, string> =>
 });
 
 interface MilestoneFormProps {
+  repo: RepositoryContext;
   action: string;
   formToken: string;
   state: FormState;
   /** The milestone that is edited; undefined for a new one. */
   milestone: Milestone | undefined;
-  /** The path that renders the description for its preview. */
 }
 
 /** The form for a milestone. */
-export function MilestoneForm({ action, formToken, state, milestone }: MilestoneFormProps) {
+export function MilestoneForm({ repo, action, formToken, state, milestone }: MilestoneFormProps) {
   return (
     <>
       <GeneralFault state={state} fields={["title", "content", "deadline"]} />
@@ -62,7 +63,12 @@ export function MilestoneForm({ action, formToken, state, milestone }: Milestone
           hint="It is due when this day ends, in UTC."
           isOptional
         />
-        <TextField label="Description" {...state.of("content")} charsMax={CHARS_MAX.content} />
+        <TextField
+          repo={repo}
+          label="Description"
+          {...state.of("content")}
+          charsMax={CHARS_MAX.content}
+        />
         <button type="submit" class="primary">
           {milestone ? "Save milestone" : "Create milestone"}
         </button>

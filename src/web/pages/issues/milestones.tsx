@@ -37,6 +37,7 @@ import { IssueFilters, StateTabs } from "./issue-filters.tsx";
 import { IssueRows } from "./issue-rows.tsx";
 import { IssuesNav, sharedTab } from "./issues-nav.tsx";
 import { MilestoneForm, toMilestoneFields, toMilestoneForm } from "./milestone-form.tsx";
+import { TEXT_PAGE } from "../text-field.tsx";
 import { UserText } from "../user-text.tsx";
 
 const PAGE_SIZE = 20;
@@ -180,10 +181,12 @@ function showForm(
       tab: sharedTab(repo),
       title: `${title} - ${repo.owner.name}/${repo.row.name}`,
       status: state.refusal?.status ?? 200,
+      ...TEXT_PAGE,
     },
     <section class="card form">
       <h2>{title}</h2>
       <MilestoneForm
+        repo={repo}
         action={milestone ? `${path}/${milestone.id}/edit` : `${path}/new`}
         formToken={formToken}
         state={state}

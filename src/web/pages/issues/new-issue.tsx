@@ -30,7 +30,7 @@ import { renderRepository } from "../repository/frame.tsx";
 import { readMarkdown } from "../read-markdown.ts";
 import { Properties, readProperties } from "./properties.tsx";
 import { readAnswers, TemplateFields } from "./template-fields.tsx";
-import { TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
+import { TEXT_PAGE, TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
 
 /** The pages on which an issue is opened. */
 export const newIssues = new Hono<WebEnv>();
@@ -189,7 +189,7 @@ async function renderNew(
       tab: "issues",
       title: titleOf(page),
       status: state.refusal?.status ?? 200,
-      hasUserText: true,
+      ...TEXT_PAGE,
     },
     <Form action={path} formToken={formToken}>
       <h2>{template ? template.name : "New issue"}</h2>
@@ -206,13 +206,20 @@ async function renderNew(
           <Field label="Title" {...state.of("title")} maxlength={TITLE_CHARS_MAX} isFirst />
           {template?.fields ? (
             <TemplateFields
+              repo={repo}
+              hasFiles={ctx.config.areAttachmentsOn}
               fields={template.fields}
               state={state}
               initialOf={(field) => c.req.query(`field:${field.id}`) || attributeOf(field, "value")}
               html={await renderFields(page, template.fields)}
             />
           ) : (
-            <TextField label="Text" {...state.of("body")} />
+            <TextField
+              repo={repo}
+              label="Text"
+              {...state.of("body")}
+              hasFiles={ctx.config.areAttachmentsOn}
+            />
           )}
           <button type="submit" class="primary">
             Open issue

@@ -144,7 +144,12 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
         <div class={choices || reviewers.length > 0 ? "split end" : undefined}>
           <div>
             <Field label="Title" {...state.of("title")} maxlength={TITLE_CHARS_MAX} />
-            <TextField label="Text" {...state.of("body")} />
+            <TextField
+              repo={page.repo}
+              label="Text"
+              {...state.of("body")}
+              hasFiles={page.ctx.config.areAttachmentsOn}
+            />
             <label class="check">
               <input
                 type="checkbox"

@@ -6,11 +6,13 @@ import { readCodeReview } from "../../../domain/pulls/reviews/read-code-review.t
 import { EMPTY_TREE_OID } from "../../../git/oid.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
+import { KeptText } from "../keep-text.tsx";
 import { Notice } from "../layout.tsx";
 import { ownPath } from "../redirect-to.ts";
 import { Diff, DIFF_PAGE, showDiffs } from "../repository/diff.tsx";
 import { isFound, readDiffView } from "../repository/diff-view.ts";
 import { type EnteredPull, enterPullPage } from "../repository/enter.ts";
+import { TEXT_PAGE } from "../text-field.tsx";
 import { act } from "./act.ts";
 import type { Done } from "./action.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
@@ -81,9 +83,8 @@ async function showFiles(
     page,
     "files",
     {
-      ...DIFF_PAGE,
-      scripts: [...DIFF_PAGE.scripts, "review.ts"],
-      hasUserText: true,
+      ...TEXT_PAGE,
+      scripts: [...DIFF_PAGE.scripts, ...TEXT_PAGE.scripts, "review.ts"],
       status: refused?.refusal.status ?? 200,
     },
     <>
@@ -122,6 +123,7 @@ async function showFiles(
       {mayTakePart(page, pull) ? (
         <template id="code-template">
           <CodeForm
+            repo={repo}
             sending={sending}
             now={ctx.now}
             place={{ path: "", side: "R", line: 0, startLine: 0 }}
@@ -151,9 +153,7 @@ function Unshown({ refused: { form, refusal } }: { refused: Refused }) {
   return (
     <>
       <Notice kind="error">{refusal.text}</Notice>
-      {body === "" ? undefined : (
-        <textarea readonly rows={8} aria-label="Your text">{`\n${body}`}</textarea>
-      )}
+      {body === "" ? undefined : <KeptText text={body} />}
     </>
   );
 }

@@ -39,6 +39,7 @@ export function ReviewForm({ page, pull, sending, pending, refused }: ReviewForm
         <input type="hidden" name="head" value={pull.pull.headOid} />
         <input type="hidden" name="opened_at" value={page.ctx.now} />
         <TextField
+          repo={page.repo}
           label="What do you think of the changes?"
           name="body"
           id="review-body"

@@ -411,7 +411,9 @@ function Subscription(props: SidebarProps) {
 function Participants({ participants }: { participants: readonly User[] }) {
   return (
     <Side title="Participants">
-      <People people={participants} />
+      <div data-participants>
+        <People people={participants} />
+      </div>
     </Side>
   );
 }

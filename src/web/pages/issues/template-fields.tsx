@@ -10,13 +10,17 @@ import {
   optionsOf,
 } from "../../../domain/issues/issue/issue-form.ts";
 import type { FormField } from "../../../domain/issues/issue/issue-template.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { FormState } from "../create/form-state.ts";
 import type { Form } from "../form.ts";
 import { Fault } from "../layout.tsx";
-import { TEXT_CHARS_MAX } from "../text-field.tsx";
+import { TEXT_CHARS_MAX, TextField } from "../text-field.tsx";
 import { UserText } from "../user-text.tsx";
 
 interface TemplateFieldsProps {
+  repo: RepositoryContext;
+  /** Whether its texts may have files. */
+  hasFiles: boolean;
   fields: readonly FormField[];
   state: FormState;
   /** The value of a field that nobody has filled in: that of the address, or of the template. */
@@ -34,13 +38,28 @@ export function TemplateFields({ fields, ...props }: TemplateFieldsProps) {
 
 type TemplateFieldProps = Omit<TemplateFieldsProps, "fields"> & { field: FormField };
 
-function TemplateField({ field, state, initialOf, html }: TemplateFieldProps) {
+function TemplateField({ repo, hasFiles, field, state, initialOf, html }: TemplateFieldProps) {
   const name = fieldNameOf(field);
   const { fault } = state.of(name);
   if (field.type === "markdown") {
     return <UserText html={html.get(field.id) ?? ""} />;
   }
   const description = html.get(field.id);
+  if (field.type === "textarea" && attributeOf(field, "render") === "") {
+    return (
+      <TextField
+        repo={repo}
+        label={labelOf(field)}
+        name={name}
+        value={state.valueOf(name, initialOf(field))}
+        fault={fault}
+        hint={description && raw(description)}
+        placeholder={attributeOf(field, "placeholder")}
+        isRequired={isFieldRequired(field)}
+        hasFiles={hasFiles}
+      />
+    );
+  }
   const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];
   const shared = {
     id: name,

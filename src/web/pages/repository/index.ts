@@ -12,6 +12,7 @@ import { forks } from "./forks.tsx";
 import { graph } from "./graph.tsx";
 import { people } from "./people.tsx";
 import { releaseForms } from "./release-form.tsx";
+import { preview } from "./preview.tsx";
 import { releases } from "./releases.tsx";
 import { search } from "./search.tsx";
 import { source } from "./source.tsx";
@@ -30,6 +31,7 @@ export const repositoryPages: readonly Hono<WebEnv>[] = [
   releases,
   releaseForms,
   people,
+  preview,
   forks,
   activity,
   fork,

@@ -43,7 +43,7 @@ import { orRefuse } from "../or-refuse.ts";
 import { readId } from "../read-id.ts";
 import { readMarkdown } from "../read-markdown.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
-import { TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
+import { TEXT_PAGE, TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
 import { enterRepositoryPage, type EnteredRepository, READ_CODE } from "./enter.ts";
 import { renderRepository } from "./frame.tsx";
 import { type Refs, readRefs } from "./ref-chooser.tsx";
@@ -308,6 +308,7 @@ async function showForm(
     c,
     page,
     {
+      ...TEXT_PAGE,
       tab: "releases",
       title: `${title} - ${repo.owner.name}/${repo.row.name}`,
       status: state.refusal?.status ?? 200,
@@ -353,7 +354,12 @@ function ReleaseForm({ page, state, release, seen, refs }: ReleaseFormProps) {
           hint="The name of the tag, if it is empty."
           isOptional
         />
-        <TextField label="Notes" {...state.of("content")} charsMax={CHARS_MAX.body} />
+        <TextField
+          repo={page.repo}
+          label="Notes"
+          {...state.of("content")}
+          charsMax={CHARS_MAX.body}
+        />
         <details open={state.of("previous_tag").fault !== undefined}>
           <summary>Notes from merged pull requests</summary>
           <Field

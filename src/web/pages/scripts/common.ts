@@ -1,5 +1,6 @@
 /** The script of every page. */
 import { copyOnClick } from "./common/copy.ts";
+import { settleDrafts } from "./common/drafts.ts";
 import { localize } from "./common/localize.ts";
 import { closeMenus } from "./common/menus.ts";
 import { focusScrollers } from "./common/scrollers.ts";
@@ -8,5 +9,6 @@ import { listenToKeys } from "./common/shortcuts.ts";
 localize(document);
 copyOnClick();
 closeMenus();
+settleDrafts();
 focusScrollers();
 listenToKeys();

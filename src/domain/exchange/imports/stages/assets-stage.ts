@@ -7,10 +7,10 @@ import type { ForeignAsset, ForeignRelease } from "../../../../forges/forge.ts";
 import { Failure, invalid } from "../../../../lib/failure.ts";
 import {
   dropNote,
-  isNoted,
   type ReceivedFile,
   receiveFile,
 } from "../../../issues/attachments/receive-file.ts";
+import { isNoted } from "../../../issues/uploads/is-noted.ts";
 import { ASSETS_MAX } from "../../../packages/releases/assets.ts";
 import { RemoteFailure } from "../../../../outgoing/remote-failure.ts";
 import type { ImportJob } from "../import-job.ts";
