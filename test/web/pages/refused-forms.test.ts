@@ -6,6 +6,7 @@ import {
   type Issue,
   type Label,
   type Milestone,
+  type Review,
   type TimelineEntry,
 } from "../../../src/db/schema/index.ts";
 import type { IssueAction } from "../../../src/web/pages/issues/actions.ts";
@@ -42,6 +43,8 @@ interface Scene {
   readonly ready: ReadyPull;
   /** A suggestion by the owner. */
   readonly suggestion: TestCodeComment;
+  /** A review by a writer. */
+  readonly approval: Review;
 }
 
 /** Who may send a form, besides those who may do more. */
@@ -197,6 +200,24 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
     on: "pull",
     prepare: ({ ready }) => makeReview(ready.pull, { state: "pending" }),
   },
+  "request-reviews": {
+    by: "writers",
+    on: "pull",
+    fields: () => ({ [`user-${writer.name}`]: "on" }),
+    text: "other",
+  },
+  "withdraw-requests": {
+    by: "writers",
+    on: "pull",
+    fields: () => ({ [`user-${writer.name}`]: "on" }),
+    prepare: (scene) => taken(scene, "request-reviews", { [`user-${writer.name}`]: "on" }),
+  },
+  "dismiss-review": {
+    by: "administrators",
+    on: "pull",
+    fields: ({ approval }) => ({ review: String(approval.id), message: "Too early" }),
+    text: "message",
+  },
   "view-file": {
     by: "readers",
     on: "pull",
@@ -267,6 +288,7 @@ async function makeScene(): Promise<Scene> {
   const suggestion = await makeCodeComment(ready.pull, review, { path: "topic" }, { body });
   return {
     suggestion,
+    approval: await makeReview(ready.pull, { reviewerId: writer.id }),
     repo,
     path: `/${repo.owner}/${repo.name}`,
     issue,

@@ -506,3 +506,56 @@ describe("viewed files", () => {
     expect(await read(pull.files)).toContain("0 of 2 viewed");
   });
 });
+
+describe("the reviewers of a pull request", () => {
+  it("are asked, asked again and no more, and stand with what they say", async () => {
+    const pull = await makePull();
+    const named = { [`user-${reader.name}`]: "on" };
+    expect(await read(pull.at, ownerBrowser)).toContain('value="request-reviews"');
+    expect(await read(pull.at)).not.toContain('value="request-reviews"');
+    expect((await send(pull.at, "request-reviews", named)).status).toBe(422);
+    expect(await reviewsOf(pull)).toEqual([]);
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await send(pull.at, "request-reviews", named, ownerBrowser)).status).toBe(303);
+    }
+    expect(await reviewsOf(pull)).toMatchObject([{ state: "REQUEST_REVIEW" }]);
+    expect(await read(pull.at)).toMatch(/Reviewers[^]*is asked[^]*Withdraw/);
+    await send(pull.at, "withdraw-requests", named);
+    expect(await reviewsOf(pull)).toEqual([]);
+    await send(pull.files, "review", { state: "approved", head: pull.head, opened_at: "0" });
+    const after = await read(pull.at, ownerBrowser);
+    expect(after).toMatch(/Reviewers[^]*>approved<[^]*Ask again/);
+    expect((await send(pull.at, "request-reviews", named, ownerBrowser)).status).toBe(303);
+    expect(await read(pull.at)).toMatch(/Reviewers[^]*is asked/);
+  });
+
+  it("are people whom a form names", async () => {
+    const pull = await makePull();
+    for (const [fields, status] of [
+      [{}, 422],
+      [{ other: owner.name }, 422],
+      [{ other: HOSTILE }, 404],
+      [{ team: "nobody" }, 404],
+    ] as const) {
+      const sent = await send(pull.at, "request-reviews", fields, ownerBrowser);
+      expect(sent.status, JSON.stringify(fields)).toBe(status);
+      expect(String(sent.body)).not.toContain("<script>alert");
+    }
+    expect(await reviewsOf(pull)).toEqual([]);
+  });
+
+  it("have reviews that administrators dismiss with a reason", async () => {
+    const pull = await makePull();
+    await send(pull.files, "review", { state: "approved", head: pull.head, opened_at: "0" });
+    const [review] = await reviewsOf(pull);
+    const fields = { review: idOf(review), message: `Too early ${HOSTILE}` };
+    expect((await send(pull.at, "dismiss-review", fields)).status).toBe(403);
+    expect(await reviewsOf(pull)).toMatchObject([{ dismissed: false }]);
+    expect((await send(pull.at, "dismiss-review", fields, ownerBrowser)).status).toBe(303);
+    expect(await reviewsOf(pull)).toMatchObject([{ dismissed: true }]);
+    const page = await read(pull.at);
+    expect(page).toMatch(/Reviewers[^]*Dismissed/);
+    expect(page).toContain("Too early");
+    expect(page).not.toContain("<script>alert");
+  });
+});
