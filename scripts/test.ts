@@ -8,7 +8,8 @@
  * - `--record` writes the work of requests into test/work.json.
  * - `--slowest` prints the slowest files, by processor time.
  * - `--deep` (`npm run test:deep`) runs the files that else take a sample of their cases, with all
- *   cases and on the simulator of D1.
+ *   cases and on the simulator of D1. They are divided into six parts; `--parts=<number>` runs as
+ *   many, chosen by the seed.
  *
  * A run that passes prints its last line only: the counts, for people and for scripts, and before
  * it the seed of the samples, which EDGEFORGE_TEST_SEED repeats.
@@ -46,6 +47,7 @@ const PROCESSES = 2;
 const SHARDS_DEEP = 6;
 
 const OWN_ARGS = ["--record", "--slowest", "--deep"];
+const PARTS = "--parts=";
 
 await runScript(async () => {
   await buildAssets();
@@ -53,7 +55,8 @@ await runScript(async () => {
 
   const args = process.argv.slice(2);
   const [isRecording, isSlowest, isDeep] = OWN_ARGS.map((name) => args.includes(name));
-  const vitestArgs = args.filter((arg) => !OWN_ARGS.includes(arg));
+  const parts = Number(args.find((arg) => arg.startsWith(PARTS))?.slice(PARTS.length) ?? Infinity);
+  const vitestArgs = args.filter((arg) => !OWN_ARGS.includes(arg) && !arg.startsWith(PARTS));
   if (vitestArgs.includes("--watch")) {
     const rest = vitestArgs.filter((arg) => arg !== "--watch");
     process.exitCode = await show("vitest", ["watch", ...projectsOf(rest), ...rest]);
@@ -68,7 +71,9 @@ await runScript(async () => {
   };
   const reports =
     vitestArgs.length === 0
-      ? await runShards(isDeep ? SHARDS_DEEP : PROCESSES, isDeep ? sampledFiles() : [], env)
+      ? await (isDeep
+          ? runShards(SHARDS_DEEP, sampledFiles(), env, { first: Number(seed), parts })
+          : runShards(PROCESSES, [], env))
       : [await runVitest(["--reporter", "default", ...vitestArgs], env)];
   const report = mergeReports(reports);
   if (isRecording) await writeWorks(recordedWorks(await readWorks(), report));
@@ -107,10 +112,22 @@ function showProgress(args: string[], env: Env): Promise<number> {
   return show("vitest", args, { env });
 }
 
-/** Runs parts of the files, as many at a time as there are processes. */
-async function runShards(count: number, files: readonly string[], env: Env): Promise<RunReport[]> {
+/**
+ * Runs parts of the files, as many at a time as there are processes.
+ *
+ * @param count How many parts there are.
+ * @param chosen The number of parts to run, from one of them on; by default all.
+ */
+async function runShards(
+  count: number,
+  files: readonly string[],
+  env: Env,
+  { first, parts } = { first: 0, parts: Infinity },
+): Promise<RunReport[]> {
   const reports: RunReport[] = [];
-  const waiting = Array.from({ length: count }, (_, at) => at + 1);
+  const waiting = Array.from({ length: Math.min(count, parts) }, (_, at) => {
+    return ((first + at) % count) + 1;
+  });
   const work = async () => {
     for (let shard = waiting.shift(); shard !== undefined; shard = waiting.shift()) {
       const args = ["--reporter", "minimal", "--shard", `${shard}/${count}`, ...files];
