@@ -190,6 +190,27 @@ describe("a comment on code", () => {
     expect([line.d1Rounds, line.objectCalls]).toEqual([2, 1]);
   });
 
+  it("is one of 500 at most on a page, which are read in two round trips", async () => {
+    const pull = await makePull();
+    for (let turn = 0; turn < 6; turn++) {
+      const comments = Array.from({ length: 100 }, (_, at) => ({
+        path: "src/f.txt",
+        body: `Comment ${turn} ${at}`,
+        new_position: 2,
+      }));
+      const json = { event: "COMMENT", body: "", comments };
+      expect((await call("POST", `${pull.api}/reviews`, { as: reader, json })).status).toBe(200);
+    }
+    for (const at of [pull.files, pull.at]) {
+      const page = await read(at);
+      expect(page.match(/class="thread-comment"/g)).toHaveLength(500);
+      expect(page.match(/<textarea/g)?.length).toBeLessThanOrEqual(2);
+      const { line } = await logged(() => readerBrowser.get(at));
+      expect(line.d1Rounds).toBe(2);
+    }
+    expect(await read(pull.files)).toContain("There are more comments than this page shows");
+  });
+
   it.each([
     ["without a text", { body: " " }, 422],
     ["without a file", { path: "" }, 422],

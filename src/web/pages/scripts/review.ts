@@ -49,12 +49,20 @@ function takeForm(): HTMLFormElement | undefined {
   const present = document.querySelector<HTMLFormElement>("form#code-form");
   if (!present) {
     const fragment = template && document.importNode(template.content, true);
-    return fragment?.querySelector("form") ?? undefined;
+    const made = fragment?.querySelector("form") ?? undefined;
+    made?.addEventListener("focusin", announce, { once: true });
+    return made;
   }
   const row = present.closest("tr.below");
   present.remove();
   if (row?.querySelector("td")?.childElementCount === 0) row.remove();
   return present;
+}
+
+/** Lets the script of texts add to the field of a form that is new in the page. */
+function announce({ currentTarget }: Event): void {
+  const field = (currentTarget as Element).querySelector(".text-field");
+  field?.dispatchEvent(new Event("text-field", { bubbles: true }));
 }
 
 function fill(form: HTMLFormElement, values: Readonly<Record<string, string | number>>): void {
@@ -135,7 +143,7 @@ async function mark(box: HTMLButtonElement): Promise<void> {
   const pairs = [...fields].flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value]] : [],
   );
-  const answer = await fetch(form.action, {
+  const answer = await fetch(form.getAttribute("action") ?? "", {
     method: "POST",
     body: new URLSearchParams(pairs),
     redirect: "manual",

@@ -6,13 +6,17 @@ import { uploadInPlace } from "./text/files.ts";
 import { previewInPlace } from "./text/preview.ts";
 import { quoteInPlace } from "./text/quote.ts";
 
-for (const field of document.querySelectorAll<HTMLElement>(".text-field")) {
+function enhance(field: HTMLElement): void {
   const area = field.querySelector("textarea");
-  if (!area) continue;
+  if (!area) return;
   keepDraft(area);
   formatOnDemand(field, area);
   previewInPlace(field, area);
   uploadInPlace(field, area);
   completeReferences(area);
 }
+
+for (const field of document.querySelectorAll<HTMLElement>(".text-field")) enhance(field);
+// A field that another script has put into the page says so.
+document.addEventListener("text-field", ({ target }) => enhance(target as HTMLElement));
 quoteInPlace();
