@@ -7,10 +7,10 @@ import {
   type Issue,
   type Label,
   type Milestone,
+  type Review,
   type TimelineEntry,
 } from "../../../src/db/schema/index.ts";
 import type { IssueAction } from "../../../src/web/pages/issues/actions.ts";
-import { SUGGESTION } from "../../../src/web/pages/issues/suggestion.ts";
 import { Browser } from "../../support/browser.ts";
 import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
@@ -25,7 +25,7 @@ import {
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeReadyPull, type ReadyPull } from "../../support/merges.ts";
 import { makeRule } from "../../support/protections.ts";
-import { makeCodeComment, makeReview } from "../../support/pulls.ts";
+import { makeCodeComment, makeReview, type TestCodeComment } from "../../support/pulls.ts";
 import { refsOf } from "../../support/push.ts";
 import { withoutQueueConsumer } from "../../support/queue-consumer.ts";
 import { rowsOfRepository } from "../../support/rows-of-repository.ts";
@@ -44,6 +44,10 @@ interface Scene {
   readonly label: Label;
   readonly milestone: Milestone;
   readonly ready: ReadyPull;
+  /** A suggestion by the owner. */
+  readonly suggestion: TestCodeComment;
+  /** A review by a writer. */
+  readonly approval: Review;
 }
 
 /** Who may send a form, besides those who may do more. */
@@ -55,8 +59,8 @@ interface Example {
   by: Sender;
   on: "issue" | "pull";
   fields?: Fields | ((scene: Scene) => Fields);
-  /** Makes what it needs. @returns More fields. */
-  prepare?: (scene: Scene) => Promise<Fields | void>;
+  /** What it needs. */
+  prepare?: (scene: Scene) => Promise<unknown>;
   /** The field of a long text. */
   text?: string;
   /** Whether an archive takes it, as by the API: subscriptions, and time that was spent. */
@@ -174,13 +178,64 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
   review: {
     by: "readers",
     on: "pull",
+    fields: ({ ready }) => ({ head: ready.headOid, state: "comment", body: "A text" }),
+    text: "body",
+  },
+  "code-comment": {
+    by: "readers",
+    on: "pull",
     fields: ({ ready }) => ({
-      head: ready.headOid,
       opened_at: "1",
-      state: "comment",
+      head: ready.headOid,
+      replied: "0",
+      path: "topic",
+      side: "R",
+      line: "1",
+      start_line: "1",
       body: "A text",
+      when: "now",
     }),
     text: "body",
+  },
+  code: {
+    by: "writers",
+    on: "pull",
+    fields: ({ suggestion }) => ({ resolve: String(suggestion.id) }),
+  },
+  "apply-suggestions": {
+    by: "writers",
+    on: "pull",
+    fields: ({ suggestion }) => ({ [`suggestion-${suggestion.id}`]: "on", message: "" }),
+    text: "message",
+  },
+  "discard-review": {
+    by: "readers",
+    on: "pull",
+    prepare: ({ ready }) => makeReview(ready.pull, { state: "pending" }),
+  },
+  "request-reviews": {
+    by: "writers",
+    on: "pull",
+    fields: () => ({ [`user-${writer.name}`]: "on" }),
+    text: "other",
+  },
+  "withdraw-requests": {
+    by: "writers",
+    on: "pull",
+    fields: () => ({ [`user-${writer.name}`]: "on" }),
+    prepare: (scene) => taken(scene, "request-reviews", { [`user-${writer.name}`]: "on" }),
+  },
+  "dismiss-review": {
+    by: "administrators",
+    on: "pull",
+    fields: ({ approval }) => ({ review: String(approval.id), message: "Too early" }),
+    text: "message",
+  },
+  "view-file": {
+    by: "readers",
+    on: "pull",
+    fields: ({ ready }) => ({ view: `${ready.headOid} topic` }),
+    isTakenInArchive: true,
   },
   "cancel-merge": {
     by: "writers",
@@ -205,48 +260,6 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
     on: "pull",
     prepare: (scene) => taken(scene, "merge", mergeFields(scene)),
   },
-  "code-comment": {
-    by: "readers",
-    on: "pull",
-    fields: ({ ready }) => ({
-      head: ready.headOid,
-      opened_at: "1",
-      replied: "0",
-      path: "topic",
-      side: "R",
-      line: "1",
-      start_line: "1",
-      when: "now",
-      body: "A text",
-    }),
-    text: "body",
-  },
-  code: {
-    by: "writers",
-    on: "pull",
-    prepare: async ({ ready }) => ({ resolve: String(await commentOnCode(ready, "Why?")) }),
-  },
-  "apply-suggestions": {
-    by: "writers",
-    on: "pull",
-    prepare: async ({ ready }) => {
-      const id = await commentOnCode(ready, "```suggestion\nA better topic\n```");
-      return { [`${SUGGESTION}${id}`]: "on", message: "" };
-    },
-  },
-  "discard-review": {
-    by: "readers",
-    on: "pull",
-    prepare: async ({ ready }) => {
-      await makeReview(ready.pull, { state: "pending" });
-    },
-  },
-  "view-file": {
-    by: "readers",
-    on: "pull",
-    fields: { view: `${"1".repeat(40)} topic` },
-    isTakenInArchive: true,
-  },
   "restore-branch": {
     by: "writers",
     on: "pull",
@@ -259,18 +272,11 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
   },
 };
 
-/** Comments on the line that the head adds. @returns The id of the comment. */
-async function commentOnCode({ pull, headOid }: ReadyPull, body: string): Promise<number> {
-  const review = await makeReview(pull, { state: "comment" });
-  const code = { path: "topic", commitOid: headOid, originalCommitOid: headOid };
-  return (await makeCodeComment(pull, review, code, { body })).id;
-}
-
 function mergeFields({ ready }: Scene): Fields {
   return { head: ready.headOid, style: "merge", title: "Merged", message: "" };
 }
 
-function startStopwatch({ path, issue }: Scene): Promise<void> {
+function startStopwatch({ path, issue }: Scene): Promise<unknown> {
   return api("POST", `/repos${path}/issues/${issue.number}/stopwatch/start`);
 }
 
@@ -290,7 +296,12 @@ async function makeScene(): Promise<Scene> {
   const issue = await makeIssue(repo, { body: "A text" });
   const label = await makeLabel({ repo });
   await attachLabel(issue, await makeLabel({ repo }));
+  const review = await makeReview(ready.pull, { state: "comment" });
+  const body = "```suggestion\nAnother topic\n```";
+  const suggestion = await makeCodeComment(ready.pull, review, { path: "topic" }, { body });
   return {
+    suggestion,
+    approval: await makeReview(ready.pull, { reviewerId: writer.id }),
     repo,
     path: `/${repo.owner}/${repo.name}`,
     issue,
@@ -338,9 +349,6 @@ const LONG = "long ".repeat(60_000);
 /** A sending that must be refused, by what is wrong with it. */
 type Refused = (scene: Scene, at: string, fields: Fields) => Promise<{ status: number }>;
 
-/** What readers do who are not blocked, and where the conversation is not locked. */
-const OPEN_ACTIONS: readonly IssueAction[] = ["comment", "react", "review", "code-comment"];
-
 /** How an action's form may not be sent. */
 function refusalsOf(action: IssueAction): Record<string, Refused> {
   const { by, text, isTakenInArchive = false } = EXAMPLES[action];
@@ -375,7 +383,7 @@ function refusalsOf(action: IssueAction): Record<string, Refused> {
     ...(text !== undefined && {
       "with too long a text": (_, at, fields) => send(owner, at, { ...fields, [text]: LONG }),
     }),
-    ...(OPEN_ACTIONS.includes(action) && {
+    ...(["comment", "react", "review", "code-comment"].includes(action) && {
       "by somebody who is blocked": from(() => blocked),
     }),
   };
@@ -388,9 +396,9 @@ describe("a form of a conversation", () => {
     withoutQueueConsumer(async () => {
       const example = EXAMPLES[action];
       const scene = await makeScene();
-      const made = (await example.prepare?.(scene)) ?? {};
+      await example.prepare?.(scene);
       const at = pathOf(scene, example.on);
-      const fields = { action, ...fieldsOf(example, scene), ...made };
+      const fields = { action, ...fieldsOf(example, scene) };
       for (const [name, refused] of Object.entries(refusalsOf(action))) {
         const before = await stateOf(scene);
         const { status } = await refused(scene, at, fields);
@@ -424,7 +432,7 @@ describe("a form of a conversation", () => {
         await api("PUT", `/repos${scene.path}/issues/${at.number}/lock`, {});
       }
       const before = await stateOf(scene);
-      for (const action of OPEN_ACTIONS) {
+      for (const action of ["comment", "react", "review", "code-comment"] as const) {
         const example = EXAMPLES[action];
         const fields = { action, ...fieldsOf(example, scene) };
         const { status } = await send(reader, pathOf(scene, example.on), fields);

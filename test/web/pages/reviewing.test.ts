@@ -190,6 +190,27 @@ describe("a comment on code", () => {
     expect([line.d1Rounds, line.objectCalls]).toEqual([2, 1]);
   });
 
+  it("is one of 500 at most on a page, which are read in two round trips", async () => {
+    const pull = await makePull();
+    for (let turn = 0; turn < 6; turn++) {
+      const comments = Array.from({ length: 100 }, (_, at) => ({
+        path: "src/f.txt",
+        body: `Comment ${turn} ${at}`,
+        new_position: 2,
+      }));
+      const json = { event: "COMMENT", body: "", comments };
+      expect((await call("POST", `${pull.api}/reviews`, { as: reader, json })).status).toBe(200);
+    }
+    for (const at of [pull.files, pull.at]) {
+      const page = await read(at);
+      expect(page.match(/class="thread-comment"/g)).toHaveLength(500);
+      expect(page.match(/<textarea/g)?.length).toBeLessThanOrEqual(2);
+      const { line } = await logged(() => readerBrowser.get(at));
+      expect(line.d1Rounds).toBe(2);
+    }
+    expect(await read(pull.files)).toContain("There are more comments than this page shows");
+  });
+
   it.each([
     ["without a text", { body: " " }, 422],
     ["without a file", { path: "" }, 422],
@@ -504,5 +525,58 @@ describe("viewed files", () => {
       expect(answer.status).toBe(422);
     }
     expect(await read(pull.files)).toContain("0 of 2 viewed");
+  });
+});
+
+describe("the reviewers of a pull request", () => {
+  it("are asked, asked again and no more, and stand with what they say", async () => {
+    const pull = await makePull();
+    const named = { [`user-${reader.name}`]: "on" };
+    expect(await read(pull.at, ownerBrowser)).toContain('value="request-reviews"');
+    expect(await read(pull.at)).not.toContain('value="request-reviews"');
+    expect((await send(pull.at, "request-reviews", named)).status).toBe(422);
+    expect(await reviewsOf(pull)).toEqual([]);
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await send(pull.at, "request-reviews", named, ownerBrowser)).status).toBe(303);
+    }
+    expect(await reviewsOf(pull)).toMatchObject([{ state: "REQUEST_REVIEW" }]);
+    expect(await read(pull.at)).toMatch(/Reviewers[^]*is asked[^]*Withdraw/);
+    await send(pull.at, "withdraw-requests", named);
+    expect(await reviewsOf(pull)).toEqual([]);
+    await send(pull.files, "review", { state: "approved", head: pull.head, opened_at: "0" });
+    const after = await read(pull.at, ownerBrowser);
+    expect(after).toMatch(/Reviewers[^]*>approved<[^]*Ask again/);
+    expect((await send(pull.at, "request-reviews", named, ownerBrowser)).status).toBe(303);
+    expect(await read(pull.at)).toMatch(/Reviewers[^]*is asked/);
+  });
+
+  it("are people whom a form names", async () => {
+    const pull = await makePull();
+    for (const [fields, status] of [
+      [{}, 422],
+      [{ other: owner.name }, 422],
+      [{ other: HOSTILE }, 404],
+      [{ team: "nobody" }, 404],
+    ] as const) {
+      const sent = await send(pull.at, "request-reviews", fields, ownerBrowser);
+      expect(sent.status, JSON.stringify(fields)).toBe(status);
+      expect(String(sent.body)).not.toContain("<script>alert");
+    }
+    expect(await reviewsOf(pull)).toEqual([]);
+  });
+
+  it("have reviews that administrators dismiss with a reason", async () => {
+    const pull = await makePull();
+    await send(pull.files, "review", { state: "approved", head: pull.head, opened_at: "0" });
+    const [review] = await reviewsOf(pull);
+    const fields = { review: idOf(review), message: `Too early ${HOSTILE}` };
+    expect((await send(pull.at, "dismiss-review", fields)).status).toBe(403);
+    expect(await reviewsOf(pull)).toMatchObject([{ dismissed: false }]);
+    expect((await send(pull.at, "dismiss-review", fields, ownerBrowser)).status).toBe(303);
+    expect(await reviewsOf(pull)).toMatchObject([{ dismissed: true }]);
+    const page = await read(pull.at);
+    expect(page).toMatch(/Reviewers[^]*Dismissed/);
+    expect(page).toContain("Too early");
+    expect(page).not.toContain("<script>alert");
   });
 });

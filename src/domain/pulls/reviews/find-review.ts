@@ -5,7 +5,7 @@ import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { allOf, columnsOf, type Database, qualified } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
-import { issues, reviews, timelineEntries, users } from "../../../db/schema/index.ts";
+import { issues, type Review, reviews, timelineEntries, users } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { IssueNames } from "../../../shapes/issues/issue.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
@@ -161,4 +161,61 @@ export const pendingReview = prepare(
           sql`${reviews.state} = 'pending'`,
         ),
       ),
+);
+
+/** Reviewers of a pull request that are listed, at most. */
+const REVIEWERS_LISTED_MAX = 100;
+
+/**
+ * Lists what each reviewer of a pull request has to say, by their names: whether they are asked,
+ * else their latest review that approves or asks for changes, else their latest comment. Teams that
+ * are asked come last.
+ *
+ * Cost: one query.
+ */
+export async function listReviewStates(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  number: number,
+): Promise<ReviewContext[]> {
+  const rows = await latestReviews(ctx.db, { repoId: repo.row.id, number });
+  const contexts = rows.map((row) => toReviewContext({ repo, row: { number, isPull: true } }, row));
+  const byReviewer = new Map<number | string, ReviewContext>();
+  // Those that say more come first.
+  for (const each of contexts.toSorted((a, b) => weightOf(a) - weightOf(b))) {
+    const key = each.row.reviewerId ?? `team ${each.row.teamId ?? each.row.originalAuthor}`;
+    if (!byReviewer.has(key)) byReviewer.set(key, each);
+  }
+  const nameOf = ({ reviewer }: ReviewContext): string => reviewer?.lowerName ?? "\u{10ffff}";
+  return [...byReviewer.values()].toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+}
+
+const WEIGHTS: Readonly<Record<Review["state"], number>> = {
+  request_review: 0,
+  approved: 1,
+  request_changes: 1,
+  comment: 2,
+  pending: 3,
+};
+
+const weightOf = ({ row }: ReviewContext): number => WEIGHTS[row.state];
+
+const latestReviews = prepare(
+  (db, { repoId, number }: Params<{ repoId: number; number: number }>) => {
+    const latestOf = (states: SQL): SQL => sql`
+      select max(latest.id)
+      from ${reviews} latest
+      where latest.issue_id = ${idOfPull(repoId, number)} and latest.state in ${states}
+      group by latest.reviewer_id, latest.team_id, latest.original_author`;
+    return selectReviews(db)
+      .where(
+        sql`${reviews.id} in (
+          ${latestOf(sql`('request_review')`)}
+          union ${latestOf(sql`('approved', 'request_changes')`)}
+          union ${latestOf(sql`('comment')`)}
+        )`,
+      )
+      .orderBy(asc(reviews.id))
+      .limit(REVIEWERS_LISTED_MAX);
+  },
 );

@@ -40,7 +40,8 @@ export function namePlace({ side, line, startLine }: Omit<CodePlace, "path">): s
 
 /** The form for a comment on code, or for an answer to one. */
 export function CodeForm(props: CodeFormProps) {
-  const { sending, now, place, repliedId, headOid, hasPending, body, fault, suggestHref } = props;
+  const { repo, sending, now, place, repliedId, headOid, hasPending, body, fault, suggestHref } =
+    props;
   const line = place?.line ?? 0;
   return (
     <ActionForm {...sending} action="code-comment" class="code-form" id="code-form">
@@ -56,7 +57,7 @@ export function CodeForm(props: CodeFormProps) {
         <span>{`to ${line}${place?.side === "L" ? " of the old file" : ""}`}</span>
       </label>
       <TextField
-        repo={props.repo}
+        repo={repo}
         label={repliedId === undefined ? "Comment" : "Answer"}
         name="body"
         id="code-body"

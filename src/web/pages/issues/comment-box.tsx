@@ -2,9 +2,9 @@ import type { Child } from "hono/jsx";
 
 import type { Attachment, User } from "../../../db/schema/index.ts";
 import { ATTACHMENT_NAME_MAX } from "../../../domain/issues/attachments/attachment-name.ts";
-import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
 import type { ConversationEntry } from "../../../domain/issues/timeline/open-conversation.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { accountPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
@@ -58,7 +58,6 @@ interface CommentBoxProps {
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
   const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact, below } = props;
-  const { repo, hasFiles } = props;
   const { id, author, originalAuthor, reactions, commentId, contentVersion } = written;
   return (
     <li class="comment" id={id} tabindex={-1}>
@@ -104,8 +103,8 @@ export function CommentBox(props: CommentBoxProps) {
         {isEditing ? (
           <EditForm
             {...written}
-            repo={repo}
-            hasFiles={hasFiles}
+            repo={props.repo}
+            hasFiles={props.hasFiles}
             sending={sending}
             cancelHref={addressOf(sending, commentId, {})}
             refused={props.refused}

@@ -4,7 +4,7 @@ import { ActionForm, type Sending } from "./action-form.tsx";
 
 interface EditFormProps {
   repo: RepositoryContext;
-  /** Whether the text may have files. */
+  /** As of `TextField`. */
   hasFiles: boolean;
   /** The anchor of the text. */
   id: string;
@@ -36,6 +36,7 @@ export function EditForm(props: EditFormProps) {
       <input type="hidden" name="content_version" value={contentVersion} />
       <TextField
         repo={repo}
+        hasFiles={hasFiles}
         label="Text"
         name="body"
         id={`edit-${id}`}
@@ -43,7 +44,6 @@ export function EditForm(props: EditFormProps) {
         fault={refused?.text}
         isRequired={commentId !== undefined}
         isFirst
-        hasFiles={hasFiles}
       />
       <div class="row">
         <button type="submit" class="primary">

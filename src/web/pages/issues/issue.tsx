@@ -11,19 +11,24 @@ import {
   type ConversationEntry,
   openConversation,
 } from "../../../domain/issues/timeline/open-conversation.ts";
-import type { ReviewState } from "../../../db/schema/index.ts";
+import type { ReviewState, User } from "../../../db/schema/index.ts";
 import { isLabelWriter } from "../../../domain/repos/labels/label-owner.ts";
-import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
+import {
+  listAssignees,
+  listReviewers,
+} from "../../../domain/repos/collaborators/list-collaborators.ts";
 import { Failure, notFound } from "../../../lib/failure.ts";
 import {
   type PullMergeState,
   readMergeState,
 } from "../../../domain/pulls/merge/read-merge-state.ts";
+import { listReviewStates } from "../../../domain/pulls/reviews/find-review.ts";
 import {
   readConversations,
   type ReviewConversations,
 } from "../../../domain/pulls/reviews/read-conversations.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
+import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath } from "../addresses.ts";
@@ -45,6 +50,7 @@ import { ThreadButtons } from "./code-thread.tsx";
 import { MergeBox } from "./merge-box.tsx";
 import { PullTabs } from "./pull-tabs.tsx";
 import { openReviewTalk, type ReviewTalk } from "./review-talk.tsx";
+import { Reviewers } from "./reviewers.tsx";
 import { Sidebar, type SidebarProps } from "./sidebar.tsx";
 import { TEXT_PAGE, TextField } from "../text-field.tsx";
 
@@ -100,6 +106,9 @@ interface View extends Pick<SidebarProps, "conversation" | "dependencies" | "ass
   /** Undefined for an issue. */
   mergeState: PullMergeState | undefined;
   code: ReviewConversations | undefined;
+  reviews: readonly ReviewContext[];
+  /** Users whom the reader may ask for a review; undefined for others. */
+  candidates: readonly User[] | undefined;
 }
 
 /**
@@ -124,14 +133,17 @@ async function readView(
   const entry = form?.text("comment") || form?.text("replied") || (named ?? "");
   const entryId = /^[1-9]\d{0,14}$/.test(entry) ? Number(entry) : undefined;
   const { enableIssueDependencies: hasDependencies } = repo.row.issueSettings;
-  const [conversation, blockers, waiting, assignees, mergeState, code] = await Promise.all([
-    openConversation(ctx, repo, number, asked, entryId),
-    hasDependencies ? listDependencies(ctx, repo, number, SOME) : undefined,
-    hasDependencies ? listWaiting(ctx, repo, number, SOME) : undefined,
-    isLabelWriter(repo) ? listAssignees(ctx, repo, SOME) : undefined,
-    kind === "pulls" ? orNone(readMergeState(ctx, repo, number)) : undefined,
-    kind === "pulls" ? readConversations(ctx, repo, number, asked, entryId) : undefined,
-  ]);
+  const [conversation, blockers, waiting, assignees, mergeState, code, reviews, candidates] =
+    await Promise.all([
+      openConversation(ctx, repo, number, asked, entryId),
+      hasDependencies ? listDependencies(ctx, repo, number, SOME) : undefined,
+      hasDependencies ? listWaiting(ctx, repo, number, SOME) : undefined,
+      isLabelWriter(repo) ? listAssignees(ctx, repo, SOME) : undefined,
+      kind === "pulls" ? orNone(readMergeState(ctx, repo, number)) : undefined,
+      kind === "pulls" ? readConversations(ctx, repo, number, asked, entryId) : undefined,
+      kind === "pulls" ? listReviewStates(ctx, repo, number) : [],
+      kind === "pulls" && ctx.actor.user ? orNone(listReviewers(ctx, repo, SOME)) : undefined,
+    ]);
   if (!isUnitOn(repo.row, unitOf(conversation.issue.row))) throw notFound();
   const { offset } = conversation;
   return {
@@ -140,14 +152,18 @@ async function readView(
     assignees: assignees?.items ?? [],
     mergeState,
     code,
+    reviews,
+    candidates: candidates?.items,
     list: { size: ENTRIES_SIZE, offset, number: Math.floor(offset / ENTRIES_SIZE) + 1 },
   };
 }
 
-/** What is found, or undefined where a number is that of an issue. */
+const UNSEEN: ReadonlySet<string> = new Set(["not_found", "forbidden"]);
+
+/** What is found, or undefined where it is not, or not for the reader. */
 const orNone = <T,>(found: Promise<T>): Promise<T | undefined> =>
   found.catch((error: unknown) => {
-    if (error instanceof Failure && error.kind === "not_found") return undefined;
+    if (error instanceof Failure && UNSEEN.has(error.kind)) return undefined;
     throw error;
   });
 
@@ -253,7 +269,20 @@ async function showConversation(
           <NewComment {...props} texts={texts} />
         </div>
         <div data-live="side">
-          <Sidebar page={page} {...view} />
+          <Sidebar
+            page={page}
+            {...view}
+            reviewers={
+              mergeState ? (
+                <Reviewers
+                  page={page}
+                  pull={mergeState.pull}
+                  reviews={view.reviews}
+                  choices={issue.repo.row.archivedAt === null ? view.candidates : undefined}
+                />
+              ) : undefined
+            }
+          />
         </div>
       </div>
     </>,
@@ -376,8 +405,7 @@ interface NewCommentProps extends PartProps {
   texts: readonly (Written | ConversationEntry)[];
 }
 
-function NewComment(props: NewCommentProps) {
-  const { c, page, conversation, sending, refused, texts, talk } = props;
+function NewComment({ c, page, conversation, sending, refused, talk, texts }: NewCommentProps) {
   const { issue } = conversation;
   const { row, repo, pull } = issue;
   if (!page.ctx.actor.user) {

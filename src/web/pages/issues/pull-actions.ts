@@ -14,6 +14,7 @@ import { comparePath } from "../addresses.ts";
 import type { Action } from "./action.ts";
 import { CODE_ACTIONS } from "./code-actions.ts";
 import { onPull } from "./on-pull.ts";
+import { REVIEWER_ACTIONS } from "./reviewer-actions.ts";
 import { readMarkdown } from "../read-markdown.ts";
 import { TITLE_CHARS_MAX } from "../text-field.tsx";
 
@@ -41,6 +42,7 @@ const merge = onPull(async (pull, { ctx, user, form }) => {
 export const PULL_ACTIONS = {
   merge,
   ...CODE_ACTIONS,
+  ...REVIEWER_ACTIONS,
   "cancel-merge": onPull((pull, { ctx, user }) => cancelMerge(ctx, pull, user)),
   dequeue: onPull((pull, { ctx, user }) => dequeuePull(ctx, pull, user)),
   update: onPull(async (pull, { ctx, user, form }) => {

@@ -6,6 +6,7 @@ import { readCodeReview } from "../../../domain/pulls/reviews/read-code-review.t
 import { EMPTY_TREE_OID } from "../../../git/oid.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
+import { KeptText } from "../keep-text.tsx";
 import { Notice } from "../layout.tsx";
 import { ownPath } from "../redirect-to.ts";
 import { Diff, DIFF_PAGE, showDiffs } from "../repository/diff.tsx";
@@ -152,9 +153,7 @@ function Unshown({ refused: { form, refusal } }: { refused: Refused }) {
   return (
     <>
       <Notice kind="error">{refusal.text}</Notice>
-      {body === "" ? undefined : (
-        <textarea readonly rows={8} aria-label="Your text">{`\n${body}`}</textarea>
-      )}
+      {body === "" ? undefined : <KeptText text={body} />}
     </>
   );
 }

@@ -32,6 +32,8 @@ export interface SidebarProps {
   dependencies: Dependencies | undefined;
   /** Users whom a writer may choose; empty for other readers. */
   assignees: readonly User[];
+  /** What stands first, for a pull request. */
+  reviewers?: Child;
 }
 
 /** What a page shows beside the conversation, with the forms that change it. */
@@ -42,6 +44,7 @@ export function Sidebar(props: SidebarProps) {
   const mayWrite = isIssueWritable(issue) && !isArchived;
   return (
     <aside class="side" aria-label="Properties">
+      {props.reviewers}
       <Labels {...props} mayWrite={mayWrite} />
       <Milestones {...props} mayWrite={mayWrite} />
       <Assignees {...props} mayWrite={mayWrite} />

@@ -135,7 +135,7 @@ async function mark(box: HTMLButtonElement): Promise<void> {
   const pairs = [...fields].flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value]] : [],
   );
-  const answer = await fetch(form.action, {
+  const answer = await fetch(form.getAttribute("action") ?? "", {
     method: "POST",
     body: new URLSearchParams(pairs),
     redirect: "manual",
