@@ -13,7 +13,7 @@ const LINE_COMMENTS = 20;
 export const LONG_ISSUE = 1;
 export const WIDE_PULL = 2;
 const LONG_ISSUE_COMMENTS = 2000;
-export const WIDE_PULL_FILES = 1000;
+const WIDE_PULL_FILES = 1000;
 const WIDE_PULL_COMMENTS = 500;
 
 /** Comments of one review: both sides take them at once. */

@@ -6,7 +6,7 @@ export const SHOWN_DIGITS = 10;
 
 const NAME = "([\\w.-]{1,100})";
 const ISSUE_PATH = new RegExp(
-  `^/${NAME}/${NAME}/(?:issues|pulls)/(\\d{1,18})(?:#issuecomment-(\\d+))?$`,
+  `^/${NAME}/${NAME}/(?:issues|pulls)/(\\d{1,18})(?:\\?entry=\\d+)?(?:#issuecomment-(\\d+))?$`,
 );
 const COMMIT_PATH = new RegExp(
   `^/${NAME}/${NAME}/commit/([0-9a-f]{7,64})((?:\\.(?:diff|patch))?(?:/[^?#]*)?)(.*)$`,

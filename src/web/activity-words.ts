@@ -4,7 +4,7 @@ import {
   findOperation,
   type OpType,
 } from "../shapes/events/activity.ts";
-import { commentHtmlUrlOf } from "../shapes/issues/comment.ts";
+import { entryHtmlUrlOf } from "../shapes/issues/comment.ts";
 import { issueHtmlUrlOf } from "../shapes/issues/issue.ts";
 import { htmlUrlOf, releaseHtmlUrlOf, type Root } from "../shapes/urls.ts";
 
@@ -25,7 +25,7 @@ export function describeActivity(entry: ActivityEntry): {
 export function activityUrlOf(entry: ActivityEntry, root: Root): string {
   const { repo, issue, comment, release } = entry;
   if (release) return releaseHtmlUrlOf(repo, release.tagName, root);
-  if (comment) return commentHtmlUrlOf(comment.issue, comment.row.id, root);
+  if (comment) return entryHtmlUrlOf(comment.issue, comment.row.id, root);
   if (issue) return issueHtmlUrlOf(issue, root);
   const { update } = findOperation(entry);
   const compared = update && comparedRange(update, repo.row.defaultBranch);

@@ -124,6 +124,8 @@ const OF_REPOSITORY: readonly (readonly [method: string, rest: string, sending?:
   ["GET", "/issues/1", { headers: { Accept: "text/html" } }],
   ["GET", "/issues/1?entry=1", { headers: { Accept: "text/html" } }],
   ["GET", "/pulls/1", { headers: { Accept: "text/html" } }],
+  ["GET", "/issues/1/version", { headers: { Accept: "text/html" } }],
+  ["GET", "/pulls/1/version", { headers: { Accept: "text/html" } }],
   ["GET", "/pulls/1/commits", { headers: { Accept: "text/html" } }],
   ["GET", "/pulls/1/files", { headers: { Accept: "text/html" } }],
   ["POST", "/compare/main...a", { headers: { ...FORM, ...SAME_ORIGIN }, body: "title=a" }],

@@ -227,6 +227,7 @@ describe("URLs of this server", () => {
   it.each([
     [`${REPO_URL}/issues/12`, 'class="ref-issue" rel="nofollow">#12</a>'],
     [`${REPO_URL}/pulls/12#issuecomment-3`, ">#12 (comment)</a>"],
+    [`${REPO_URL}/pulls/12?entry=3#issuecomment-3`, ">#12 (comment)</a>"],
     [`${ROOT_URL}/o/r/issues/12`, ">o/r#12</a>"],
     [
       `${REPO_URL}/commit/0123456789abcdef`,

@@ -70,12 +70,16 @@ export class Browser {
     for (const [name, value] of Object.entries(fields)) body.append(name, value);
     for (const file of files) body.append("files", file);
     if (files.length === 0) body.append("files", new File([], ""));
-    return this.send("POST", path, { headers, body });
+    return this.postForm(path, body, headers);
   }
 
-  /** Sends a form with a file. */
-  postFile(path: string, form: FormData, accept = "text/html"): Promise<Answer> {
-    return this.send("POST", path, { headers: { ...SAME_ORIGIN, Accept: accept }, body: form });
+  /** Sends a form with files whose fields have an order. */
+  postForm(
+    path: string,
+    body: FormData,
+    headers: Record<string, string> = SAME_ORIGIN,
+  ): Promise<Answer> {
+    return this.send("POST", path, { headers, body });
   }
 
   private async send(method: string, path: string, sending: Sending): Promise<Answer> {

@@ -8,7 +8,9 @@ const { issues, repositories } = schema;
 
 const TABLES = Object.values(schema).filter((each) => is(each, SQLiteTable));
 
-/** All rows of a repository and of its issues, by table: equal before and after what writes none. */
+/**
+ * All rows of a repository and of its issues, by table: equal before and after what writes none.
+ */
 export async function rowsOfRepository(repoId: number): Promise<Record<string, unknown[]>> {
   const ofRepo = db.select({ id: issues.id }).from(issues).where(eq(issues.repoId, repoId));
   const reads = TABLES.flatMap((table) => {

@@ -45,7 +45,7 @@ describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
     expect(body).toContain(`>${owner.name} opened issue ${name}#1<`);
     expect(body).toContain(`>${owner.name} commented on issue ${name}#1<`);
     expect(body).toContain(page);
-    expect(body).toContain(`${page}#issuecomment-${comment.id}`);
+    expect(body).toContain(`${page}?entry=${comment.id}#issuecomment-${comment.id}`);
     expect(body).toContain(
       ending === ".rss" ? "It rains &amp;lt;in&amp;gt;" : "It rains &lt;in&gt;",
     );
@@ -69,7 +69,9 @@ describe.each([".rss", ".atom"])("feeds: %s", (ending) => {
     const name = `${owner.name}/${repo.name}`;
     expect(body).toContain(`>${owner.name} approved ${name}#1<`);
     expect(body).toContain(`>${owner.name} merged pull request ${name}#1<`);
-    expect(body).toContain(`https://forge.example/${name}/pulls/1#issuecomment-`);
+    expect(body).toMatch(
+      new RegExp(`https://forge.example/${name}/pulls/1\\?entry=(\\d+)#issuecomment-\\1`),
+    );
     expect(body).toContain("Well done");
     expect(body).toContain("A roof");
   });

@@ -44,6 +44,14 @@ export interface CommentContext {
 export const commentHtmlUrlOf = (issue: IssueNames, id: number, root: Root): string =>
   `${issueHtmlUrlOf(issue, root)}#issuecomment-${id}`;
 
+/**
+ * The URL of a comment or another entry that opens the page of its conversation with it. Browsers
+ * do not send what follows the `#`, so the other URL opens the first page, from which a script goes
+ * on.
+ */
+export const entryHtmlUrlOf = (issue: IssueNames, id: number, root: Root): string =>
+  `${issueHtmlUrlOf(issue, root)}?entry=${id}#issuecomment-${id}`;
+
 /** Formats a comment for `viewer`. */
 export function toComment(comment: CommentContext, viewer: Viewer): Comment {
   const { issue, row, poster } = comment;

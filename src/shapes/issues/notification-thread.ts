@@ -58,6 +58,8 @@ export interface NotificationContext {
   readonly release: Pick<Release, "id" | "tagName" | "title" | "isDraft"> | undefined;
   /** The last comment of the issue; null without one. */
   readonly lastCommentId: number | null;
+  /** Whether its reader has unsubscribed from the issue. */
+  readonly isUnsubscribed: boolean;
 }
 
 /** Formats a notification for its reader. */

@@ -1,7 +1,6 @@
 import type { Context } from "hono";
 
 import { makeFormToken } from "../../auth/session.ts";
-import { type FormFile, readFormParts } from "../../domain/issues/attachments/form-file.ts";
 import { Failure, invalidField, malformed, tooLarge } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { formSecret, readCookie } from "../cookies.ts";
@@ -58,45 +57,6 @@ export class Form {
 
 /** The token for the forms of a page. */
 export const openFormToken = (c: Context<WebEnv>): Promise<string> => makeFormToken(formSecret(c));
-
-/**
- * Finds the file of a form of a page, which stands behind the token of the form. Other fields are
- * not read.
- *
- * @returns Undefined if no file was chosen.
- * @throws Failure as `readForm`, and as `readFormParts` also while the file is read.
- */
-export async function openFormUpload(c: Context<WebEnv>): Promise<FormFile | undefined> {
-  requireSameOrigin(c);
-  const { body } = c.req.raw;
-  if (!body) throw malformed("The request has no file.");
-  const parts = readFormParts(c.req.header("content-type") ?? "", body, TEXT_FORM_BYTES_MAX);
-  const fields = new Map<string, string>();
-  for (;;) {
-    const { value: part, done } = await parts.next();
-    if (done) return undefined;
-    const { name, filename, pieces } = part;
-    if (name === FORM_TOKEN_FIELD && filename === undefined) {
-      fields.set(name, await readText(pieces, BYTES_MAX));
-    }
-    if (filename === undefined || filename === "") continue;
-    await requireOwnForm(c, new Form(fields));
-    return { name: filename, pieces: withRest(pieces, parts) };
-  }
-}
-
-/** The file, and then the rest of its form, which tells whether it was complete. */
-async function* withRest(
-  pieces: AsyncGenerator<Uint8Array>,
-  parts: AsyncGenerator,
-): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pieces;
-    while (!(await parts.next()).done);
-  } finally {
-    await parts.return(undefined);
-  }
-}
 
 /** A form was sent from another site, or by a page of another session. */
 export class ForeignForm extends Failure {
@@ -167,7 +127,7 @@ async function readFields(c: Context<WebEnv>, bytesMax: number): Promise<Map<str
   const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/x-www-form-urlencoded") throw malformed("The request is not a form.");
   const fields = new Map<string, string>();
-  for (const [name, value] of new URLSearchParams(await readText(c.req.raw.body ?? [], bytesMax))) {
+  for (const [name, value] of new URLSearchParams(await readText(c, bytesMax))) {
     // SECURITY: of two values, one would be checked and the other used.
     if (fields.has(name)) throw malformed("The form has a field twice.");
     fields.set(name, value);
@@ -175,14 +135,11 @@ async function readFields(c: Context<WebEnv>, bytesMax: number): Promise<Map<str
   return fields;
 }
 
-async function readText(
-  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  bytesMax: number,
-): Promise<string> {
+async function readText(c: Context<WebEnv>, bytesMax: number): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   let bytes = 0;
-  for await (const chunk of chunks) {
+  for await (const chunk of c.req.raw.body ?? []) {
     bytes += chunk.byteLength;
     if (bytes > bytesMax) throw tooLarge("The form is too large.");
     text += decoder.decode(chunk, { stream: true });

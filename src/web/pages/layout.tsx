@@ -77,6 +77,7 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
                 <>
                   <a href="/issues">Issues</a>
                   <a href="/pulls">Pull requests</a>
+                  <a href="/milestones">Milestones</a>
                 </>
               ) : undefined}
               <a href="/explore/repos">Explore</a>

@@ -123,7 +123,7 @@ export function TextField(props: TextFieldProps) {
         {`\n${value}`}
       </textarea>
       <Fault id={faultId} text={fault} />
-      {(props.hasFiles ?? false) ? <FileField id={id} label={label} repo={repo} /> : undefined}
+      {(props.hasFiles ?? false) ? <FileField id={id} repo={repo} /> : undefined}
     </div>
   );
 }
@@ -132,10 +132,12 @@ export function TextField(props: TextFieldProps) {
  * A field for files. The script uploads each that is chosen, dropped or pasted; without scripts the
  * button uploads one, in a tab that shows the link to put into the text.
  */
-function FileField({ id, label, repo }: { id: string; label: string; repo: RepositoryContext }) {
+function FileField({ id, repo }: { id: string; repo: RepositoryContext }) {
   return (
     <div class="text-files">
-      <label for={`${id}-file`}>{`Files of ${label}`}</label>
+      <label for={`${id}-file`}>
+        Attach files<span class="scripted soft">, or drop or paste them into the text</span>
+      </label>
       <input id={`${id}-file`} name={`${id}-file`} type="file" />
       <button
         type="submit"

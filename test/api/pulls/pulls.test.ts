@@ -114,6 +114,27 @@ describe("POST /repos/{owner}/{repo}/pulls", () => {
     });
   });
 
+  it("opens one of a fork by its name, to which maintainers may push if the poster says so", async () => {
+    const { repo, code, stranger } = await makeWithTopic();
+    const { fork } = await makeFork(stranger, repo, code.oid);
+    const open = (name: string) =>
+      call("POST", pathOf(repo), {
+        as: stranger,
+        json: {
+          head: `${fork.owner}/${name}:patch`,
+          base: "main",
+          title: "Named",
+          allow_maintainer_edit: true,
+        },
+      });
+    expect((await open("another-name")).status).toBe(404);
+    expect((await call("GET", pathOf(repo), { as: stranger })).body).toEqual([]);
+    expect(await open(fork.name.toUpperCase())).toMatchObject({
+      status: 201,
+      body: { head: { repo: { id: fork.id } }, allow_maintainer_edit: true },
+    });
+  });
+
   it("opens one of a fork, whose packs are shared, and keeps it once the fork is gone", async () => {
     const { owner, stranger, repo, code } = await makeWithTopic();
     const { fork, oid } = await makeFork(stranger, repo, code.oid);

@@ -17,6 +17,7 @@ const SIGNED_IN = [
   "/notifications",
   "/issues",
   "/pulls?type=created_by",
+  "/milestones",
   "/repo/create",
   "/org/create",
   "/root/shown/fork",
@@ -26,6 +27,7 @@ const SIGNED_IN = [
   "/org/woven/teams/Owners",
   "/org/woven/settings/labels",
   "/root/shown/issues",
+  "/root/shown/pulls",
   "/root/shown/issues/1",
   "/root/shown/issues/1?edit=title",
   "/root/shown/issues/1?edit=body",
@@ -232,6 +234,34 @@ async function register(context: BrowserContext, name: string): Promise<Page> {
 }
 
 describe.skipIf(browserPath === undefined)("pages in a browser", () => {
+  it("open the page of a conversation that has the comment of an address", async () => {
+    const issue = { title: "A long conversation" };
+    const { number } = await callAsRoot("POST", "/repos/root/shown/issues", issue);
+    const ids: number[] = [];
+    for (let at = 0; at < 101; at++) {
+      const comments = `/repos/root/shown/issues/${number}/comments`;
+      ids.push((await callAsRoot("POST", comments, { body: `Comment ${at}` })).id);
+    }
+    const anchorOf = (at: number) => `#issuecomment-${ids.at(at)}`;
+    const [first, last] = [anchorOf(0), anchorOf(-1)];
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const path = `/root/shown/issues/${number}`;
+    await page.goto(`${root}${path}${last}`);
+    await expect.poll(() => page.url()).toBe(`${root}${path}?entry=${ids.at(-1)}${last}`);
+    await expect
+      .poll(() => page.locator(last).evaluate((item) => item.matches(":target")))
+      .toBe(true);
+    // A link of the page to another one of its comments.
+    await page.evaluate((hash) => location.assign(hash), first);
+    await expect.poll(() => page.url()).toBe(`${root}${path}?entry=${ids[0]}${first}`);
+    // One that is not there is not searched again and again.
+    await page.goto(`${root}${path}#issuecomment-999999`);
+    await expect.poll(() => page.url()).toContain("?entry=999999#");
+    await expect.poll(() => page.locator(last).count()).toBe(1);
+    await context.close();
+  });
+
   it("let a person register, sign in with an app, and out, without scripts", async () => {
     const context = await browser.newContext({ javaScriptEnabled: false });
     const page = await register(context, "alice");
@@ -610,6 +640,39 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.goto(`${root}${change}#${place}R1`);
     await page.locator(`#${place}R1`).waitFor();
     expect(page.url()).toContain("skip-to=dir%2F58.txt");
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("show what others write in a conversation, and keep what is typed", async () => {
+    const context = await browser.newContext();
+    const { page, complaints } = await openTab(context);
+    await signIn(page, "root");
+    await page.clock.install();
+    await page.goto(`${root}/root/shown/issues/1`);
+    const text = page.locator("#new-comment textarea");
+    await text.fill("not sent yet");
+    await page.locator(".side summary").first().click();
+    await callAsRoot("POST", "/repos/root/shown/issues/1/comments", { body: "From elsewhere" });
+    await page.clock.runFor(15_000);
+    await page.getByText("From elsewhere").waitFor();
+    expect(await page.locator("[data-version]").textContent()).toBe("One new entry");
+    expect(await text.inputValue()).toBe("not sent yet");
+    expect(await page.locator(".side details[open]").count()).toBe(1);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it("select all entries of a list", async () => {
+    const context = await browser.newContext();
+    const { page, complaints } = await openTab(context);
+    await signIn(page, "root");
+    await page.goto(`${root}/root/shown/issues`);
+    const boxes = page.locator('input[name^="issue-"]');
+    await page.getByLabel("Select all").check();
+    expect(await page.locator('input[name^="issue-"]:checked').count()).toBe(await boxes.count());
+    await boxes.first().uncheck();
+    expect(await page.getByLabel("Select all").isChecked()).toBe(false);
     expect(complaints).toEqual([]);
     await context.close();
   });

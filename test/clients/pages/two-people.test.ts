@@ -207,6 +207,78 @@ describe.skipIf(browserPath === undefined).each(WAYS)("two people", (way) => {
     expectGoodPages(ada, bob);
   });
 
+  it(`review line by line, and apply a suggestion, ${nameOf(way)}`, async () => {
+    const [ada, bob] = [await sitDown(way), await sitDown(way)];
+    const { repo, work } = await share(ada, bob);
+    const loom = "export const rows = 2;\nexport const warp = 3;\nexport const weft = 4;\n";
+    const number = await propose(bob, repo, work, "loom", { "loom.ts": loom });
+    const files = address(repo, `/pulls/${number}/files`);
+
+    await ada.walk.open(files, `#${number} - `);
+    const comment = async (line: number, text: string, button: string) => {
+      await ada.page.locator(`td[id$="R${line}"] a`).click();
+      await ada.walk.type("textbox", "Comment", text);
+      await ada.walk.press(button, `#${number} - `);
+    };
+    await comment(1, "Why two?", "Comment now");
+    await comment(2, "A better name?", "Start a review");
+    await comment(3, "```suggestion\nexport const weft = 5;\n```", "Add to review");
+    // Until the review is finished, its comments are its author's.
+    await bob.walk.open(files, `#${number} - `);
+    await bob.page.getByText("Why two?").waitFor();
+    expect(await bob.page.getByText("A better name?").count()).toBe(0);
+    await ada.walk.type("textbox", "What do you think of the changes?", "Some words.");
+    await ada.walk.press("Request changes", `#${number} - `);
+
+    await bob.walk.open(address(repo, `/pulls/${number}`), `#${number} - `);
+    await bob.page.getByText("requested changes").first().waitFor();
+    await bob.walk.follow("Files changed 1", `#${number} - `);
+    await bob.walk.press("Apply suggestion", `#${number} - `);
+    await bob.walk.unfold("Answer");
+    await bob.walk.type("textbox", "Answer", "Because.");
+    await bob.walk.press("Comment now", `#${number} - `);
+    await bob.walk.press("Resolve", `#${number} - `);
+
+    await ada.walk.open(files, `#${number} - `);
+    await ada.page.getByText("export const weft = 5;").first().waitFor();
+    await ada.walk.type("textbox", "What do you think of the changes?", "Good now.");
+    await ada.walk.press("Approve", `#${number} - `);
+    await bob.page.goto(address(repo, `/pulls/${number}`));
+    await bob.page.getByText("approved these changes").waitFor();
+    const reviews = await callApi<{ state: string }[]>(
+      bob,
+      "GET",
+      `${repo.path}/pulls/${number}/reviews`,
+    );
+    expect(reviews.map(({ state }) => state)).toEqual([
+      "COMMENT",
+      "REQUEST_CHANGES",
+      "COMMENT",
+      "APPROVED",
+    ]);
+    expectGoodPages(ada, bob);
+  });
+
+  it(`release with a file, ${nameOf(way)}`, async () => {
+    const [ada, bob] = [await sitDown(way), await sitDown(way)];
+    const { repo } = await share(ada, bob);
+    await ada.walk.open(address(repo, "/releases"), "Releases");
+    await ada.walk.follow("New release", "New release");
+    await ada.walk.type("combobox", "Tag", "v1");
+    await ada.walk.type("textbox", "Title", "The first cloth");
+    await ada.walk.type("textbox", "Notes", "**Woven** at last.");
+    const file = { name: "cloth.txt", mimeType: "text/plain", buffer: Buffer.from("threads\n") };
+    await ada.page.getByLabel("New files").setInputFiles(file);
+    await ada.walk.press("Publish release", "The first cloth");
+
+    await bob.walk.open(address(repo, "/releases"), "Releases");
+    await bob.walk.follow("The first cloth", "The first cloth");
+    const link = await bob.page.getByRole("link", { name: "cloth.txt" }).getAttribute("href");
+    const answer = await fetch(new URL(link ?? "", serviceUrl));
+    expect(await answer.text()).toBe("threads\n");
+    expectGoodPages(ada, bob);
+  });
+
   it.skipIf(!["npm", "python3", "uv", "twine"].every(hasProgram))(
     `publish packages, and install them by the command of the page, ${nameOf(way)}`,
     async () => {

@@ -8,7 +8,7 @@ export type Hand = "pointer" | "keys";
 /** More presses of Tab than these lead around any page of the stories. */
 const TABS_MAX = 150;
 
-type Role = "link" | "button" | "searchbox" | "textbox" | "checkbox";
+type Role = "link" | "button" | "searchbox" | "textbox" | "combobox" | "checkbox";
 
 /** A reader's way through pages, each of which is looked at once it is there. */
 export class Walk {
@@ -41,6 +41,11 @@ export class Walk {
     return this.arrive(title, () => this.activate(this.find("link", name, part || this.page)));
   }
 
+  /** Follows a link that opens a form, in its place where there are scripts. */
+  async unfold(name: string): Promise<void> {
+    await this.activate(this.find("link", name));
+  }
+
   /** Presses a button that leads to a page with a title. */
   press(name: string, title: string): Promise<void> {
     return this.arrive(title, () => this.activate(this.find("button", name)));
@@ -55,7 +60,11 @@ export class Walk {
     await this.look([], `: menu ${name}`);
   }
 
-  async type(role: "searchbox" | "textbox", name: string, text: string): Promise<void> {
+  async type(
+    role: "searchbox" | "textbox" | "combobox",
+    name: string,
+    text: string,
+  ): Promise<void> {
     const field = this.find(role, name);
     if (this.hand === "pointer") return field.fill(text);
     await this.tabTo(field);

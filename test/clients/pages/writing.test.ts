@@ -203,7 +203,7 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       ).toString("latin1");
       await area.fill("before  after");
       await area.evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
-      await page.getByLabel("Files of Comment").setInputFiles([
+      await page.locator("#new-comment [type=file]").setInputFiles([
         { name: "one.gif", mimeType: "image/gif", buffer: Buffer.from(dot, "latin1") },
         { name: "bad.exe", mimeType: "text/plain", buffer: Buffer.from("x") },
       ]);
@@ -246,7 +246,7 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       ]);
       await write(
         async (plain) => {
-          await plain.page.getByLabel("Files of Comment").setInputFiles({
+          await plain.page.locator("#new-comment [type=file]").setInputFiles({
             name: "plain.txt",
             mimeType: "text/plain",
             buffer: Buffer.from("x"),
@@ -289,6 +289,22 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
       await page.keyboard.press("Escape");
       expect(await list.isVisible()).toBe(false);
       expect(await area.inputValue()).toContain("@ada");
+    }));
+
+  it("is equipped where another script puts it into the page", () =>
+    write(async ({ page, path }) => {
+      await page.evaluate(async (address) => {
+        const answer = await fetch(address);
+        const other = new DOMParser().parseFromString(await answer.text(), "text/html");
+        const form = other.querySelector("form:has([id^=edit-])");
+        document.querySelector(".timeline")?.after(...(form ? [form] : []));
+      }, `${path}?edit=body`);
+      await page
+        .getByRole("toolbar", { name: "Format Text" })
+        .getByLabel("List", { exact: true })
+        .click();
+      expect(await page.locator("textarea[id^=edit-]").inputValue()).toBe(`- ${SOURCE}`);
+      expect(await page.getByRole("tab").count()).toBe(4);
     }));
 
   it("takes quotes beside what was typed, and what is sent has the focus", () =>

@@ -126,6 +126,9 @@ describe("the page of an issue", () => {
     expect(found).toContain("Page 2 of 2");
     expect(found).not.toContain("comment-99.");
     expect(await read(`${at}?entry=${ids[99]}`)).toContain("Page 1 of 2");
+    // A page begins where the others end, wherever the entry stands on it.
+    expect(await read(`${at}?entry=${ids[50]}`)).toContain("comment-0.");
+    expect(await read(`${at}?entry=${(ids.at(-1) ?? 0) + 1}`)).toContain("comment-100.");
     expect(await read(`${at}?page=2`)).toContain("comment-100.");
     // The links of the page itself, to its other pages and to the form of a comment.
     const later = await read(`${at}?entry=${ids[100]}`, owner);

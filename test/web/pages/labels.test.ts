@@ -38,10 +38,10 @@ const typesOf = async ({ id }: TestRepo) =>
       .orderBy(asc(events.id))
   ).map(({ type }) => type);
 
-/** The names of the labels that a page lists, in its order. */
+/** The names of the labels that a page lists, in its order, but for those of the sets below. */
 const listed = (page: unknown): string[] =>
   Array.from(
-    String(page).matchAll(
+    (String(page).split("Add a set of labels")[0] ?? "").matchAll(
       /class="label chip[^>]*><svg[^]*?<\/svg>([^]*?)(?: <span class="label|<div|<\/div)/g,
     ),
     ([, content = ""]) => content.replaceAll(/<[^>]*>/g, "").trim(),
@@ -282,16 +282,42 @@ describe("a label", () => {
   });
 });
 
-describe("sets of labels", () => {
-  it("are for those without labels, once", async () => {
+describe("archived labels", () => {
+  it("are hidden where that is chosen", async () => {
     const repo = await make.repo(owner);
-    expect(await read(pathOf(repo))).not.toContain("Use these labels");
+    await makeLabel({ repo }, { name: "kept" });
+    await makeLabel({ repo }, { name: "gone", archivedAt: 1000 });
+    expect(listed(await read(pathOf(repo)))).toEqual(["gone (archived)", "kept"]);
+    const page = await read(pathOf(repo, "?archived=hidden"));
+    expect(listed(page)).toEqual(["kept"]);
+    expect(page).toContain("1 label<");
+    expect(page).toContain('name="archived" value="hidden" checked=""');
+    await db.update(labels).set({ archivedAt: 1000 }).where(eq(labels.repoId, repo.id));
+    const none = await read(pathOf(repo, "?archived=hidden"));
+    expect(none).toContain("There are no labels here.");
+    // The choice can be taken back.
+    expect(none).toContain('name="archived"');
+  });
+});
+
+describe("sets of labels", () => {
+  /** The names of an owner's labels that are the same in lower case as another one's. */
+  const twice = (made: readonly { name: string }[]): string[] => {
+    const lower = made.map(({ name }) => name.toLowerCase());
+    return lower.filter((name, at) => lower.indexOf(name) !== at);
+  };
+
+  it("give an owner their labels, once, however often they are sent", async () => {
+    const repo = await make.repo(owner);
+    expect(await read(pathOf(repo))).not.toContain("Add these labels");
     const template = findLabelTemplate("Advanced") ?? [];
     const { body } = await browser.get(pathOf(repo));
-    expect(body).toContain("Use these labels");
+    expect(body).toMatch(/<details open=""><summary>Add a set of labels[^]*Add these labels/);
     const form = pathOf(repo, "/initialize");
-    const { status } = await browser.submit(pathOf(repo), { template_name: "Advanced" }, form);
-    expect(status).toBe(303);
+    const token = await tokenOf(browser);
+    const send = () => browser.post(form, { _csrf: token, template_name: "Advanced" });
+    for (const { status } of [await send(), ...(await Promise.all([send(), send()]))])
+      expect(status).toBe(303);
     const made = await labelsOf(repo);
     expect(
       made.map(({ name, color, description, isExclusive }) => ({
@@ -302,27 +328,39 @@ describe("sets of labels", () => {
       })),
     ).toEqual(template);
     expect(await typesOf(repo)).toEqual(template.map(() => "label.created"));
-    const token = await tokenOf(browser);
-    const again = await browser.post(form, { _csrf: token, template_name: "Default" });
-    expect(again.status).toBe(409);
-    expect(again.body).toContain("There are labels already.");
-    expect(await labelsOf(repo)).toEqual(made);
-    expect(await typesOf(repo)).toHaveLength(template.length);
   });
 
-  it("are taken by one of several forms that are sent at once", async () => {
+  it("leave the labels that have a name of theirs as they are", async () => {
     const repo = await make.repo(owner);
-    const token = await tokenOf(browser);
-    const answers = await Promise.all(
-      ["Default", "Advanced", "Default"].map((template) =>
-        browser.post(pathOf(repo, "/initialize"), { _csrf: token, template_name: template }),
-      ),
-    );
-    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([303, 409, 409]);
+    const [first = "", second = ""] = (findLabelTemplate("Default") ?? []).map(({ name }) => name);
+    const own = await makeLabel({ repo }, { name: first.toUpperCase(), color: "123456" });
+    await makeLabel({ repo }, { name: "of its own" });
+    const form = pathOf(repo, "/initialize");
+    expect((await browser.get(pathOf(repo))).body).toContain("<details><summary>Add a set");
+    await browser.submit(pathOf(repo), { template_name: "Default" }, form);
     const made = await labelsOf(repo);
-    const sizes = ["Default", "Advanced"].map((name) => findLabelTemplate(name)?.length);
-    expect(sizes).toContain(made.length);
-    expect(await typesOf(repo)).toHaveLength(made.length);
+    expect(made).toContainEqual(own);
+    expect(made.map(({ name }) => name)).toContain(second);
+    expect(twice(made)).toEqual([]);
+    const added = (findLabelTemplate("Default")?.length ?? 0) - 1;
+    expect(made).toHaveLength(2 + added);
+    expect(await typesOf(repo)).toHaveLength(added);
+    await browser.submit(pathOf(repo), { template_name: "Advanced" }, form);
+    expect(twice(await labelsOf(repo))).toEqual([]);
+  });
+
+  it("give a repository no label that its organization shares", async () => {
+    const org = await make.org([owner]);
+    const repo = await make.repo(org);
+    const path = `/org/${org.name}/settings/labels`;
+    for (let again = 0; again < 2; again++)
+      await browser.submit(path, { template_name: "Default" }, `${path}/initialize`);
+    const shared = await db.select().from(labels).where(eq(labels.orgId, org.id));
+    expect(shared).toHaveLength(findLabelTemplate("Default")?.length ?? 0);
+    const form = pathOf(repo, "/initialize");
+    const { status } = await browser.submit(pathOf(repo), { template_name: "Default" }, form);
+    expect(status).toBe(303);
+    expect(await labelsOf(repo)).toEqual([]);
   });
 
   it("have a name", async () => {

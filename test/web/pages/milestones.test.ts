@@ -149,6 +149,43 @@ describe("the page of milestones", () => {
   });
 });
 
+describe("the page of somebody's milestones", () => {
+  it("lists those of their repositories, with the filters of one repository", async () => {
+    const user = await make.userWithPassword();
+    const own = await Browser.signedIn(user);
+    const [one, two] = [await make.repo(user), await make.repo(user, { isPrivate: true })];
+    const off = await make.repo(user, { hasIssues: false, hasPullRequests: false });
+    const other = await make.repo(owner, { visibility: "public" });
+    await makeMilestone(one, { title: "first", deadlineAt: 2000 });
+    await makeMilestone(two, { title: BAD, deadlineAt: 1000 });
+    await makeMilestone(two, { title: "done", isClosed: true, closedAt: 5000 });
+    await makeMilestone(off, { title: "off" });
+    await makeMilestone(other, { title: "of another" });
+    const listedBy = async (query = "") =>
+      Array.from(
+        String((await own.get(`/milestones${query}`)).body).matchAll(
+          /<h2><a href="([^"]*)\/milestone\/\d+">([^<]*)</g,
+        ),
+        ([, repo, title]) => `${repo} ${title}`,
+      );
+    const [at, private_] = [`/${user.name}/${one.name}`, `/${user.name}/${two.name}`];
+    expect(await listedBy()).toEqual([`${private_} ${ESCAPED}`, `${at} first`]);
+    expect(await listedBy("?sort=furthestduedate&page=1")).toEqual([
+      `${at} first`,
+      `${private_} ${ESCAPED}`,
+    ]);
+    expect(await listedBy("?state=closed")).toEqual([`${private_} done`]);
+    expect(await listedBy("?q=FIRST")).toEqual([`${at} first`]);
+    const page = String((await own.get("/milestones")).body);
+    expect(page).toContain("Open 2</a>");
+    expect(page).toContain("Closed 1</a>");
+    expect(page).not.toContain("<script>alert");
+    expect(String((await own.get("/milestones?q=none")).body)).toContain("There are no open");
+    const { headers } = await visit("GET", "/milestones", PEOPLE);
+    expect(headers.get("Location")).toBe("/user/login?redirect_to=%2Fmilestones");
+  });
+});
+
 describe("the page of a milestone", () => {
   it("shows it, by its id alone, and of its repository alone", async () => {
     const [repo, other] = [await make.repo(owner), await make.repo(owner)];

@@ -104,6 +104,40 @@ describe("a new pull request", () => {
     expect((await call("GET", `/repos${path}/pulls`, { as: owner })).body).toHaveLength(1);
   });
 
+  it("is offered of a branch that the reader has pushed lately", async () => {
+    const { path } = await makeRepo();
+    const push = async (as: TestUser, to: string, branch: string) => {
+      const json = { content: btoa(branch), message: "m", branch: "main", new_branch: branch };
+      const answer = await call("POST", `/repos${to}/contents/p-${branch}.txt`, { as, json });
+      expect(answer.status, String(answer.body)).toBe(201);
+    };
+    const offered = async (browser = ownerBrowser) => {
+      const pages = [await read(path, browser), await read(`${path}/pulls`, browser)];
+      const [home, list] = pages.map((page) =>
+        [...page.matchAll(/You pushed <strong>([^<]*)</g)].map(([, name]) => name),
+      );
+      expect(list).toEqual(home);
+      return home;
+    };
+    // The default branch was pushed with them.
+    expect(await offered()).toEqual(["clash", "topic"]);
+    await push(owner, path, "one");
+    await push(owner, path, "t&wo");
+    expect(await offered()).toEqual(["t&amp;wo", "one", "clash"]);
+    expect(await read(path)).toContain(`href="${path}/compare/main...t%26wo"`);
+    await open(path, "one");
+    expect(await offered()).toEqual(["t&amp;wo", "clash", "topic"]);
+    await call("DELETE", `/repos${path}/branches/t%26wo`, { as: owner });
+    expect(await offered()).toEqual(["clash", "topic"]);
+    const forked = await call("POST", `/repos${path}/forks`, { as: reader, json: { name: "h" } });
+    expect(forked.status).toBe(202);
+    await push(reader, `/${reader.name}/h`, "mine");
+    expect(await offered(readerBrowser)).toEqual([`${reader.name}/h:mine`]);
+    expect(await offered()).toEqual(["clash", "topic"]);
+    await call("PATCH", `/repos${path}`, { as: owner, json: { archived: true } });
+    expect(await offered(readerBrowser)).toEqual([]);
+  });
+
   it("begins with the template of the repository", async () => {
     const { repo, path } = await makeRepo();
     const label = await makeLabel({ repo }, { name: "kind <b>" });

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import {
   repositories,
+  type Attachment,
   type Issue,
   type Label,
   type Milestone,
@@ -15,6 +16,7 @@ import { visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import {
   attachLabel,
+  makeAttachment,
   makeComment,
   makeIssue,
   makeLabel,
@@ -38,6 +40,7 @@ interface Scene {
   readonly issue: Issue;
   readonly other: Issue;
   readonly comment: TimelineEntry;
+  readonly file: Attachment;
   readonly label: Label;
   readonly milestone: Milestone;
   readonly ready: ReadyPull;
@@ -105,6 +108,16 @@ const EXAMPLES: Readonly<Record<IssueAction, Example>> = {
     by: "writers",
     on: "issue",
     fields: ({ comment }) => ({ comment: String(comment.id) }),
+  },
+  "rename-file": {
+    by: "writers",
+    on: "issue",
+    fields: ({ file }) => ({ file: String(file.id), name: "another.txt" }),
+  },
+  "delete-file": {
+    by: "writers",
+    on: "issue",
+    fields: ({ file }) => ({ file: String(file.id) }),
   },
   title: { by: "writers", on: "issue", fields: { title: "Another title" }, text: "title" },
   "edit-body": {
@@ -294,6 +307,7 @@ async function makeScene(): Promise<Scene> {
     issue,
     other: await makeIssue(repo),
     comment: await makeComment(issue),
+    file: await makeAttachment(issue),
     label,
     milestone: await makeMilestone(repo),
     ready,

@@ -150,6 +150,21 @@ describe("the form of a new release", () => {
     expect(body).not.toContain("<script>alert");
   });
 
+  it("previews its notes without scripts, whatever files are chosen, and writes nothing", async () => {
+    const { repo } = await makeScene();
+    const path = pathOf(repo, "/new");
+    const before = await stateOf(repo);
+    const sent = { _csrf: await tokenFor(path), preview: "content", content: `**bold** ${BAD}` };
+    for (const files of [[], [new File(["a"], "a"), new File(["b"], "b")]]) {
+      const to = `/${repo.owner}/${repo.name}/markup`;
+      const { status, body } = await browser.postFiles(to, sent, files);
+      expect(status).toBe(200);
+      expect(body).toContain("<strong>bold</strong>");
+      expect(body).not.toContain("<script>alert");
+    }
+    expect(await stateOf(repo)).toEqual(before);
+  });
+
   it("keeps a draft without a tag and an event from others", async () => {
     const { repo } = await makeScene();
     const { status } = await browser.submit(pathOf(repo, "/new"), { ...NEW, action: "draft" });

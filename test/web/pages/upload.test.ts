@@ -9,12 +9,13 @@ import {
   issues,
 } from "../../../src/db/schema/index.ts";
 import { removeLooseAttachments } from "../../../src/domain/issues/attachments/remove-loose-attachments.ts";
-import { Browser } from "../../support/browser.ts";
+import { Browser, SAME_ORIGIN } from "../../support/browser.ts";
 import { call, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
 import { makeComment, makeIssue } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { doorsWith } from "../../support/service.ts";
+import { makePull } from "../../support/pulls.ts";
 import { systemCtx } from "../../support/system.ts";
 import { logged } from "../../support/usage.ts";
 
@@ -55,7 +56,8 @@ async function upload(user: TestUser, options: Upload = {}) {
   form.append("body", "what was typed ".repeat(30_000));
   form.append("file", new File([content], name));
   form.append("behind", "another field");
-  return browserOf(user).postFile(`${at}/issues/attachments`, form, accept);
+  const headers = { ...SAME_ORIGIN, Accept: accept };
+  return browserOf(user).postForm(`${at}/issues/attachments`, form, headers);
 }
 
 const uuidIn = (markdown: unknown): string =>
@@ -138,6 +140,17 @@ describe("a file that is uploaded for a text", () => {
     expect(await filesAt(`comments/${comment.id}`)).toEqual([uuidIn(third)]);
   });
 
+  it("belongs to a review that links it", async () => {
+    const pull = await makePull(repo, { headBranch: "reviewed" });
+    const markdown = await link(reader);
+    const at = `${path}/pulls/${pull.number}`;
+    const review = { action: "review", state: "comment", body: markdown };
+    expect((await send(reader, at, review)).status).toBe(303);
+    const page = String((await browserOf(owner).get(at)).body);
+    expect(page).toContain(`<a href="/attachments/${uuidIn(markdown)}">a.png</a>`);
+    expect(await noteOf(uuidIn(markdown))).toBeUndefined();
+  });
+
   // SECURITY: who knows a link of somebody else's text can take nothing by it.
   it("is its uploader's alone until then, and stays so where others link it", async () => {
     const issue = await makeIssue(repo);
@@ -202,6 +215,45 @@ describe("a file that is uploaded for a text", () => {
   });
 });
 
+describe("a file of a text", () => {
+  it("is renamed and deleted by its uploader, while the text is edited", async () => {
+    const issue = await makeIssue(repo);
+    const at = `${path}/issues/${issue.number}`;
+    await send(reader, at, { action: "comment", body: await link(reader) });
+    const [comment] = (await call("GET", `/repos${at}/comments`, { as: owner })).body;
+    const of = { comment: String(comment.id), file: String(comment.assets[0].id) };
+    const { body } = await browserOf(reader).get(`${at}?edit=${comment.id}`);
+    expect(String(body)).toContain("Change a.png");
+    expect(String((await browserOf(reader).get(at)).body)).not.toContain("Change a.png");
+    const names = async () =>
+      (await call("GET", `/repos${path}/issues/comments/${comment.id}/assets`)).body.map(
+        ({ name }: { name: string }) => name,
+      );
+    const hostile = `<b>"b.png`;
+    const rename = { action: "rename-file", ...of };
+    expect((await send(reader, at, { ...rename, name: hostile })).status).toBe(303);
+    expect(await names()).toEqual([hostile]);
+    const page = String((await browserOf(reader).get(`${at}?edit=${comment.id}`)).body);
+    expect(page).not.toContain(hostile);
+    // Not to what may not be attached, not by others, and not by the page of another issue.
+    const stranger = await make.userWithPassword();
+    browsers.set(stranger, await Browser.signedIn(stranger));
+    const other = await makeIssue(repo);
+    for (const [status, user, to, fields] of [
+      [422, reader, at, { ...rename, name: "a.exe" }],
+      [403, stranger, at, { ...rename, name: "c.png" }],
+      [403, stranger, at, { ...of, action: "delete-file" }],
+      [404, owner, `${path}/issues/${other.number}`, { ...of, action: "delete-file" }],
+      [404, owner, at, { ...of, action: "delete-file", comment: "" }],
+    ] as const) {
+      expect((await send(user, to, fields)).status).toBe(status);
+    }
+    expect(await names()).toEqual([hostile]);
+    expect((await send(reader, at, { action: "delete-file", ...of })).status).toBe(303);
+    expect(await names()).toEqual([]);
+  });
+});
+
 describe("the upload of a file", () => {
   it("answers people with a page that shows the link, without active content", async () => {
     const hostile = `"><script>alert(1)<\u002fscript>](x).txt`;
@@ -227,7 +279,7 @@ describe("the upload of a file", () => {
     const to = `${path}/issues/attachments`;
     for (const [status, answer] of [
       [403, await upload(reader, { token: "of another session" })],
-      [403, await browserOf(reader).postFile(to, form)],
+      [403, await browserOf(reader).postForm(to, form)],
       [422, await upload(reader, { name: "a.exe" })],
       [404, await upload(reader, { at: `/${owner.name}/${hidden.name}` })],
       [423, await upload(owner, { at: `/${owner.name}/${archived.name}` })],
@@ -235,8 +287,7 @@ describe("the upload of a file", () => {
     ] as const) {
       expect(answer.status, String(answer.body)).toBe(status);
     }
-    const anonymous = await new Browser().postFile(to, form);
-    expect(anonymous.headers.get("location")).toMatch(/^\/user\/login/);
+    expect((await new Browser().postForm(to, form)).status).toBe(401);
     await call("PUT", `/user/blocks/${reader.name}`, { as: owner });
     expect((await upload(reader)).status).toBe(403);
     await call("DELETE", `/user/blocks/${reader.name}`, { as: owner });

@@ -29,15 +29,21 @@ export const isAttachedTo = ({ issue, comment }: AttachmentSubject): SQL | undef
 
 /**
  * Refuses callers who may not change the files of a subject: others than the poster of an issue and
- * writers, and others than writers for a comment, as in Gitea.
+ * writers, and others than writers for a comment, as in Gitea. Users may change what they uploaded.
  *
+ * @param uploaderId The uploader of a file that exists.
  * @throws Failure `forbidden`; `locked` in an archived repository; `not_found` where attachments
  *   are switched off.
  */
-export function requireAttaching(ctx: Ctx, { issue, comment }: AttachmentSubject): void {
+export function requireAttaching(
+  ctx: Ctx,
+  { issue, comment }: AttachmentSubject,
+  uploaderId: number | null = null,
+): void {
   requireAttachmentsOn(ctx);
   requireUnitOn(issue);
-  if (comment ? !isIssueWritable(issue) : !mayEditIssue(ctx, issue)) {
+  const isOwn = uploaderId !== null && uploaderId === ctx.actor.user?.id;
+  if (!isOwn && (comment ? !isIssueWritable(issue) : !mayEditIssue(ctx, issue))) {
     throw forbidden(
       comment
         ? "user should have permission to edit comment"

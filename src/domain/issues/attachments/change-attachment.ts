@@ -31,7 +31,7 @@ export async function renameAttachment(
   { attachment, ...subject }: AttachmentOfSubject,
   newName: string,
 ): Promise<Attachment> {
-  requireAttaching(ctx, subject);
+  requireAttaching(ctx, subject, attachment.uploaderId);
   if (newName === "") return attachment;
   const name = toAttachmentName(newName);
   if (name === attachment.name) return attachment;
@@ -55,7 +55,7 @@ export async function deleteAttachment(
   ctx: Ctx,
   { attachment, ...subject }: AttachmentOfSubject,
 ): Promise<void> {
-  requireAttaching(ctx, subject);
+  requireAttaching(ctx, subject, attachment.uploaderId);
   const [deleted] = await ctx.db.batch([
     ctx.db.delete(attachments).where(isOwn(subject, attachment)).returning({ id: attachments.id }),
     recordAttaching(ctx, subject),

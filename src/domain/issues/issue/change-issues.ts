@@ -13,14 +13,14 @@ import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { labelStatements } from "./assign-labels.ts";
 import { addedAssigneeStatements, removedAssigneeStatements } from "./change-assignees.ts";
-import { asEditRefusal, editStatements, requireUnblocked } from "./edit-issue.ts";
+import { asEditRefusal, editStatements, unlessOwnerBlocks } from "./edit-issue.ts";
 import { eventSubject } from "./event-subject.ts";
 import { ASSIGNEES_MAX, findPossibleAssignees, toAssignees } from "./find-assignees.ts";
 import { selectIssues, toIssueContext, unitOf } from "./find-issue.ts";
 import { requireNotArchived } from "./require-issue-access.ts";
 
 /** Maximum issues that one call changes. */
-export const CHANGED_ISSUES_MAX = 50;
+const CHANGED_ISSUES_MAX = 50;
 
 /** A change that is made to several issues. */
 export type IssuesChange =
@@ -136,10 +136,10 @@ function statementsOf(
       const lowerName = change.name.toLowerCase();
       const removed = issue.assignees.find((user) => user.lowerName === lowerName);
       if (change.isAdded && assignee) {
-        return [requireUnblocked(ctx, issue), ...addedAssigneeStatements(ctx, issue, assignee)];
+        return [unlessOwnerBlocks(ctx, issue), ...addedAssigneeStatements(ctx, issue, assignee)];
       }
       if (change.isAdded || !removed) return [];
-      return [requireUnblocked(ctx, issue), ...removedAssigneeStatements(ctx, issue, removed)];
+      return [unlessOwnerBlocks(ctx, issue), ...removedAssigneeStatements(ctx, issue, removed)];
     }
     default:
       return change satisfies never;

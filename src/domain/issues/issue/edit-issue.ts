@@ -105,7 +105,7 @@ export function editStatements(
     throw precondition("cannot change state of this pull request, it was already merged");
   }
   return [
-    requireUnblocked(ctx, issue),
+    unlessOwnerBlocks(ctx, issue),
     ...textStatements(ctx, issue, edit),
     ...(isIssueWritable(issue) ? writerStatements(ctx, issue, edit, possible) : []),
     ...(edit.isClosed === undefined ? [] : stateStatements(ctx, issue, edit.isClosed)),
@@ -135,7 +135,7 @@ function writerStatements(
 }
 
 /** The statement that fails if the owner blocks the caller. It changes nothing. */
-export const requireUnblocked = ({ db, actor }: Ctx, { repo, row }: IssueContext) =>
+export const unlessOwnerBlocks = ({ db, actor }: Ctx, { repo, row }: IssueContext) =>
   renumber(db, { issueId: row.id, actorId: actor.user?.id ?? 0, ownerId: repo.row.ownerId });
 
 const renumber = prepare((db, p: Params<{ issueId: number; actorId: number; ownerId: number }>) =>

@@ -1,15 +1,17 @@
-import { and, asc, count, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, count, eq, isNotNull, sql, type SQL } from "drizzle-orm";
 
 import { isAccountVisible } from "../../../auth/access/accounts.ts";
 import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { columnsOf, type Database, flagColumn, qualified } from "../../../db/db.ts";
+import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
   issueAssignees,
   issues,
   issueSubscriptions,
+  notifications,
   reviews,
   timelineEntries,
   users,
@@ -126,6 +128,36 @@ export async function changeSubscription(
   return true;
 }
 
+/**
+ * Subscribes the user of a notification to its issue, or unsubscribes them; nothing changes where
+ * it is about no issue, or somebody else's.
+ *
+ * Cost: one round trip. It reads nothing of the issue, which its reader may not see any more.
+ */
+export async function changeNotifiedSubscription(
+  { db, now }: Ctx,
+  { id: userId }: User,
+  notificationId: number,
+  isSubscribed: boolean,
+): Promise<void> {
+  const isTheirs = and(
+    eq(notifications.id, notificationId),
+    eq(notifications.userId, userId),
+    isNotNull(notifications.issueId),
+  );
+  await insertSelect(
+    db,
+    issueSubscriptions,
+    { issueId: sql`${notifications.issueId}`, userId, isSubscribed, updatedAt: now },
+    sql`from ${notifications} where ${isTheirs}`,
+  ).onConflictDoUpdate(replaceChoice(isSubscribed, now));
+}
+
+const replaceChoice = (isSubscribed: boolean, now: number) => ({
+  target: [issueSubscriptions.issueId, issueSubscriptions.userId],
+  set: { isSubscribed, updatedAt: now },
+});
+
 /** The statement that stores the choice of a user for an issue. */
 const storeSubscription = (
   { db }: Pick<Ctx, "db">,
@@ -137,10 +169,7 @@ const storeSubscription = (
   db
     .insert(issueSubscriptions)
     .values({ issueId, userId, isSubscribed, updatedAt: now })
-    .onConflictDoUpdate({
-      target: [issueSubscriptions.issueId, issueSubscriptions.userId],
-      set: { isSubscribed, updatedAt: now },
-    });
+    .onConflictDoUpdate(replaceChoice(isSubscribed, now));
 
 /** Selects an issue, the choice of a user for it, and whether they are subscribed by default. */
 const selectSubscription = (db: Database, { repoId, number }: Params<IssueNumber>, userId: SQL) =>

@@ -1,4 +1,4 @@
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, ne, sql } from "drizzle-orm";
 
 import { principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
@@ -6,6 +6,7 @@ import {
   notifications,
   type Notification,
   type NotificationStatus,
+  type User,
 } from "../../../db/schema/index.ts";
 import type { NotificationFilter } from "./notification-filter.ts";
 import { selectPage } from "./select-page.ts";
@@ -37,6 +38,29 @@ export async function markNotifications(
       .where(sql`${notifications.id} in (select id from ${some})`);
     if (meta.changes < MARKED_AT_ONCE) return;
   }
+}
+
+/**
+ * Marks those of some notifications that are a user's. Those that have the status already keep it.
+ *
+ * Cost: one round trip.
+ */
+export async function markChosenNotifications(
+  { db, now }: Ctx,
+  { id: userId }: User,
+  ids: readonly number[],
+  status: NotificationStatus,
+): Promise<void> {
+  await db
+    .update(notifications)
+    .set({ status, updatedAt: now })
+    .where(
+      and(
+        sql`${notifications.id} in (select value from json_each(${JSON.stringify(ids)}))`,
+        eq(notifications.userId, userId),
+        ne(notifications.status, status),
+      ),
+    );
 }
 
 /** Marks one notification. */

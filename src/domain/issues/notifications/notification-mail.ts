@@ -25,7 +25,7 @@ import {
 import { escapeHtml } from "../../../render/html.ts";
 import { renderMarkup } from "../../../render/markup.ts";
 import type { Mail } from "../../../outgoing/mailer.ts";
-import { commentHtmlUrlOf } from "../../../shapes/issues/comment.ts";
+import { entryHtmlUrlOf } from "../../../shapes/issues/comment.ts";
 import { issueHtmlUrlOf } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { unitOf } from "../issue/find-issue.ts";
@@ -73,7 +73,7 @@ export async function writeNotificationMail(
   const fullName = `${repo.owner.name}/${repo.row.name}`;
   const names = { repo, row: issue };
   const viewer = { userId: undefined, isSiteAdmin: false, rootUrl, noReplyDomain: "" };
-  const url = comment ? commentHtmlUrlOf(names, comment.id, viewer) : issueHtmlUrlOf(names, viewer);
+  const url = comment ? entryHtmlUrlOf(names, comment.id, viewer) : issueHtmlUrlOf(names, viewer);
   const code = await makeUnsubscribeCode(ctx.config, { userId: reader.id, issueId: issue.id });
   const unsubscribeUrl = `${rootUrl}/user/unsubscribe?code=${encodeURIComponent(code)}`;
   const summary = `${doer?.name ?? "Ghost"} ${actionOf(context)} in ${fullName}#${issue.number}:`;

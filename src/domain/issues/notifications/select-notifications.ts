@@ -4,10 +4,11 @@ import { toCallerSql } from "../../../auth/caller-sql.ts";
 import type { Principal } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import type { Results } from "../../../db/batch.ts";
-import { columnsOf, type Database } from "../../../db/db.ts";
+import { columnsOf, type Database, flagColumn } from "../../../db/db.ts";
 import type { Params } from "../../../db/prepared.ts";
 import {
   issues,
+  issueSubscriptions,
   notifications,
   pulls,
   releases,
@@ -54,6 +55,16 @@ export const selectNotifications = (db: Database, principal: Params<Principal>, 
           where ${timelineEntries.issueId} = ${notifications.issueId}
             and ${timelineEntries.kind} = 'comment'
         )`.as("last_comment_id"),
+      isUnsubscribed: flagColumn(
+        sql`exists (
+          select 1
+          from ${issueSubscriptions}
+          where ${issueSubscriptions.issueId} = ${notifications.issueId}
+            and ${issueSubscriptions.userId} = ${notifications.userId}
+            and not ${issueSubscriptions.isSubscribed}
+        )`,
+        "is_unsubscribed",
+      ),
     })
     .from(notifications)
     .leftJoin(issues, eq(issues.id, notifications.issueId))
@@ -74,12 +85,12 @@ export function toNotificationContexts(
 ): NotificationContext[] {
   const repos = new Map<number, RepositoryContext>();
   for (const row of repositoryRows) repos.set(row.repo.id, toRepositoryContext(actor, row));
-  return rows.flatMap(({ row, issue, release, lastCommentId }) => {
+  return rows.flatMap(({ row, issue, release, lastCommentId, isUnsubscribed }) => {
     const repo = repos.get(row.repoId);
     if (!repo) return [];
     // The left joins return columns of nulls for other subjects.
     const found = issue?.number == null ? undefined : { ...issue, number: issue.number };
     const ofRelease = release?.id == null ? undefined : { ...release, id: release.id };
-    return [{ row, repo, issue: found, release: ofRelease, lastCommentId }];
+    return [{ row, repo, issue: found, release: ofRelease, lastCommentId, isUnsubscribed }];
   });
 }

@@ -164,7 +164,7 @@ function conditionsOf(list: Params<TimelineList>) {
       ? list.offset
       : // A subquery of a subquery: SQLite takes 100 levels of expressions, which end at a `from`.
         sql<number>`(
-          select before / ${list.size} * ${list.size}
+          select cast(before / ${list.size} as integer) * ${list.size}
           from (
             select count(*) as before
             from ${timelineEntries}

@@ -32,6 +32,7 @@ import {
 } from "../reactions/count-reactions.ts";
 import { type IssueChoices, issueChoices } from "../lists/list-choices.ts";
 import { subscriptionTo, toSubscription } from "../notifications/issue-subscriptions.ts";
+import { toVersion, versionByNumber } from "./conversation-version.ts";
 import {
   timelineIds,
   type TimelineList,
@@ -67,6 +68,8 @@ export interface Conversation {
   readonly stopwatchAt: number | undefined;
   /** What a writer may choose; undefined for other callers. */
   readonly choices: IssueChoices | undefined;
+  /** Differs as soon as something of it changes. */
+  readonly version: string;
 }
 
 const ALL_TIMES = { since: undefined, before: undefined };
@@ -98,6 +101,7 @@ export async function openConversation(
     ...timelinePage(db, list),
     ...besides(db, { list, userId }),
     subscription: subscriptionTo(db, { repoId, number, userId }),
+    versions: versionByNumber(db, { repoId, number }),
     ...(mayChoose ? namedChoices(issueChoices(db, { repoId, ownerId })) : {}),
   });
   const { issue, entries, offset } = toTimeline(ctx, repo, found);
@@ -129,6 +133,7 @@ export async function openConversation(
     isSubscribed: toSubscription(repo, subscription[0]).isSubscribed,
     spentSeconds: times.reduce((sum, { seconds }) => sum + seconds, 0),
     stopwatchAt: found.stopwatch[0]?.createdAt,
+    version: found.versions[0] ? await toVersion(found.versions[0]) : "",
     choices:
       isWriter && labelChoices && milestoneChoices
         ? { labels: labelChoices, milestones: milestoneChoices }

@@ -32,6 +32,7 @@ import {
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { findRef } from "../../code/git/open-snapshot.ts";
 import { entryArgument, type EntryArgument } from "../../issues/issue/insert-entry.ts";
+import { claimUploads } from "../../issues/uploads/claim-uploads.ts";
 import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { isOfficialCaller } from "../../code/protections/official.ts";
 import { type NewCodeComment, placeComments, type PlacedComment } from "./place-comments.ts";
@@ -284,6 +285,7 @@ async function store(
       ...submission,
       former: isVote(state) ? [dismissFormer(db, { one })] : [],
       stored,
+      claims: state === "pending" ? [] : claimUploads(ctx, reviewEntry(one), body),
     });
     const [ended] = results.stored;
     return (
@@ -303,6 +305,19 @@ async function store(
     throw asBlocked(error, "timeline_entries.body");
   }
 }
+
+/** The entry of a review that was submitted just now, or was sent twice. */
+const reviewEntry = ({ repoId, issueId, reviewerId }: OneReview) => ({
+  repoId,
+  issueId,
+  entryId: sql<number>`(
+    select max(${timelineEntries.id})
+    from ${timelineEntries}
+    where ${timelineEntries.issueId} = ${issueId}
+      and ${timelineEntries.kind} = 'review'
+      and ${timelineEntries.posterId} = ${reviewerId}
+  )`,
+});
 
 /** The pending review that is stored, as an argument of a query. */
 interface OneReview {

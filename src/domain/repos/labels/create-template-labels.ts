@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { eq, sql, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -6,7 +6,7 @@ import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { labels } from "../../../db/schema/index.ts";
 import { recordEach } from "../../../events/record.ts";
-import { conflict, invalidField } from "../../../lib/failure.ts";
+import { invalidField } from "../../../lib/failure.ts";
 import { findLabelTemplate } from "../../code/templates/label-templates.ts";
 import { TEMPLATE_COLUMNS } from "./insert-template-labels.ts";
 import {
@@ -19,9 +19,10 @@ import {
 } from "./label-owner.ts";
 
 /**
- * Gives an owner without labels those of a template.
+ * Gives an owner the labels of a template, but for those whose names it has in any case. A
+ * repository of an organization does not get those that it shares with the others, either.
  *
- * @throws Failure `invalid` for an unknown template, `conflict` for an owner that has labels.
+ * @throws Failure `invalid` for an unknown template.
  */
 export async function createTemplateLabels(
   ctx: Ctx,
@@ -32,9 +33,10 @@ export async function createTemplateLabels(
   const template = findLabelTemplate(templateName);
   if (!template) throw invalidField("template_name", "must name a template of labels");
   const ofOwner = labelOwnerId(owner);
-  const { created } = await batch(db, {
-    created: insertFirstLabels(db, {
+  await batch(db, {
+    created: insertNewLabels(db, {
       owner: ofOwner,
+      sharedBy: "repo" in owner ? owner.repo.row.ownerId : owner.org.id,
       columns: labelOwnerColumns(owner),
       rows: JSON.stringify(template),
       now,
@@ -42,29 +44,42 @@ export async function createTemplateLabels(
     events: recordEach(
       ctx,
       { type: "label.created", ...labelEventOwner(owner), labelId: sql`${labels.id}` },
-      // The owner had no others before.
-      sql`from ${labels} where ${isLabelOfId(ofOwner)} and changes() > 0 order by ${labels.id}`,
+      // The ids of one statement follow one another.
+      sql`
+        from ${labels}
+        where ${isLabelOfId(ofOwner)}
+          and changes() > 0
+          and ${labels.id} > last_insert_rowid() - changes()
+        order by ${labels.id}`,
     ),
   });
-  if (created.length === 0) throw conflict("There are labels already.");
 }
 
-interface FirstLabels {
+interface NewLabels {
   readonly owner: LabelOwnerId;
+  /** The account that may share labels with the owner. */
+  readonly sharedBy: number;
   readonly columns: ReturnType<typeof labelOwnerColumns>;
   /** JSON. */
   readonly rows: string;
   readonly now: number;
 }
 
-const insertFirstLabels = prepare((db, { owner, columns, rows, now }: Params<FirstLabels>) =>
-  insertSelect(
-    db,
-    labels,
-    { ...TEMPLATE_COLUMNS, ...columns, createdAt: now, updatedAt: now },
-    sql`
-      from json_each(${rows})
-      where not exists (select 1 from ${labels} where ${isLabelOfId(owner)})
-      order by key`,
-  ).returning({ id: labels.id }),
+const insertNewLabels = prepare(
+  (db, { owner, sharedBy, columns, rows, now }: Params<NewLabels>) => {
+    const isNamed = (of: SQL) => sql`exists (
+      select 1
+      from ${labels}
+      where ${of} and lower(${labels.name}) = lower(value ->> 'name')
+    )`;
+    return insertSelect(
+      db,
+      labels,
+      { ...TEMPLATE_COLUMNS, ...columns, createdAt: now, updatedAt: now },
+      sql`
+        from json_each(${rows})
+        where not ${isNamed(isLabelOfId(owner))} and not ${isNamed(eq(labels.orgId, sharedBy))}
+        order by key`,
+    );
+  },
 );

@@ -4,6 +4,13 @@ import {
   toCommentDeletion,
   toIssueDeletion,
 } from "../../../domain/exchange/webhooks/dispatch/deletion-payload.ts";
+import { ATTACHMENT_NAME_MAX } from "../../../domain/issues/attachments/attachment-name.ts";
+import {
+  type AttachmentOfSubject,
+  deleteAttachment,
+  renameAttachment,
+} from "../../../domain/issues/attachments/change-attachment.ts";
+import { findAttachment } from "../../../domain/issues/attachments/find-attachment.ts";
 import { createComment } from "../../../domain/issues/comments/create-comment.ts";
 import { deleteComment } from "../../../domain/issues/comments/delete-comment.ts";
 import { editComment } from "../../../domain/issues/comments/edit-comment.ts";
@@ -27,7 +34,7 @@ import {
   startStopwatch,
   stopStopwatch,
 } from "../../../domain/issues/times/change-stopwatch.ts";
-import { forbidden, invalidField } from "../../../lib/failure.ts";
+import { forbidden, invalidField, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
@@ -143,6 +150,18 @@ const react: Action = async ({ ctx, repo, number, form }) => {
   return id === "" ? { anchor: `issue-${subject.issue.row.id}` } : { entryId: readId(id) };
 };
 
+/** An action on a file of the issue itself, or of a comment of it. */
+const onFile =
+  (change: (ctx: Ctx, file: AttachmentOfSubject, form: Form) => Promise<unknown>): Action =>
+  async ({ ctx, repo, number, form }) => {
+    const id = form.text("comment");
+    const subject = id === "" ? { index: number } : { id: readId(id) };
+    const file = await findAttachment(ctx, repo, subject, readId(form.text("file")));
+    if (file.issue.row.number !== number) throw notFound();
+    await change(ctx, file, form);
+    return "id" in subject ? { entryId: subject.id } : { anchor: `issue-${file.issue.row.id}` };
+  };
+
 /** What the forms of a conversation do, by the name that they send as `action`. */
 const ACTIONS = {
   comment,
@@ -155,6 +174,10 @@ const ACTIONS = {
     await editComment(ctx, found, body, Number(form.text("content_version")));
     return { entryId: id };
   },
+  "rename-file": onFile((ctx, file, form) =>
+    renameAttachment(ctx, file, form.line("name", ATTACHMENT_NAME_MAX)),
+  ),
+  "delete-file": onFile(deleteAttachment),
   "delete-comment": async ({ ctx, repo, number, form }) => {
     const found = await findCommentAndIssue(ctx, repo, readId(form.text("comment")), number);
     await deleteComment(ctx, found, toCommentDeletion);

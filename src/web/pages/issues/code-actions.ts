@@ -132,7 +132,7 @@ const review = onPull(async (pull, { ctx, form }): Promise<Done> => {
   const sent = await finishReview(ctx, pull, {
     event: state.toUpperCase(),
     state,
-    body: readMarkdown(form, "body", false),
+    body: readMarkdown(form, "body", state === "request_changes"),
     commitOid: form.text("head") || undefined,
     since: readSince(form),
   });

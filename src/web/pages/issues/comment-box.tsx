@@ -1,6 +1,7 @@
 import type { Child } from "hono/jsx";
 
 import type { Attachment, User } from "../../../db/schema/index.ts";
+import { ATTACHMENT_NAME_MAX } from "../../../domain/issues/attachments/attachment-name.ts";
 import type { ReactionCount } from "../../../domain/issues/reactions/count-reactions.ts";
 import type { ConversationEntry } from "../../../domain/issues/timeline/open-conversation.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -9,6 +10,7 @@ import { Ago } from "../ago.tsx";
 import { Avatar } from "../avatar.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
+import { Field } from "../layout.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { EditForm } from "./edit-form.tsx";
 import { Text } from "./entry.tsx";
@@ -56,7 +58,8 @@ interface CommentBoxProps {
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
   const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact, below } = props;
-  const { id, author, originalAuthor, attachments, reactions, commentId, contentVersion } = written;
+  const { repo, hasFiles } = props;
+  const { id, author, originalAuthor, reactions, commentId, contentVersion } = written;
   return (
     <li class="comment" id={id} tabindex={-1}>
       {author && originalAuthor === "" ? <Avatar account={author} size={32} /> : undefined}
@@ -101,8 +104,8 @@ export function CommentBox(props: CommentBoxProps) {
         {isEditing ? (
           <EditForm
             {...written}
-            repo={props.repo}
-            hasFiles={props.hasFiles}
+            repo={repo}
+            hasFiles={hasFiles}
             sending={sending}
             cancelHref={addressOf(sending, commentId, {})}
             refused={props.refused}
@@ -110,7 +113,7 @@ export function CommentBox(props: CommentBoxProps) {
         ) : below !== undefined && written.html.trim() === "" ? undefined : (
           <Text html={written.html} empty="No description." />
         )}
-        <Files attachments={attachments} />
+        <Files {...props} />
         {below}
         {isEditing ? undefined : (
           <Reactions
@@ -164,17 +167,63 @@ function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
   );
 }
 
-function Files({ attachments }: { attachments: readonly Attachment[] }) {
+/** The files of a text, with forms that change them while it is edited. */
+function Files({ written: { attachments, commentId }, sending, isEditing }: CommentBoxProps) {
   if (attachments.length === 0) return <></>;
   return (
     <ul class="inside assets">
-      {attachments.map(({ uuid, name, sizeBytes }) => (
-        <li>
-          <Icon name="file" />
-          <a href={`/attachments/${uuid}`}>{name}</a>{" "}
-          <span class="soft">{formatBytes(sizeBytes)}</span>
+      {attachments.map(({ id, uuid, name, sizeBytes }) => (
+        <li class="row">
+          <span>
+            <Icon name="file" />
+            <a href={`/attachments/${uuid}`}>{name}</a>{" "}
+            <span class="soft">{formatBytes(sizeBytes)}</span>
+          </span>
+          {isEditing ? (
+            <FileMenu id={id} name={name} commentId={commentId} sending={sending} />
+          ) : undefined}
         </li>
       ))}
     </ul>
+  );
+}
+
+interface FileMenuProps {
+  id: number;
+  name: string;
+  commentId: number | undefined;
+  sending: Sending;
+}
+
+function FileMenu({ id, name, commentId, sending }: FileMenuProps) {
+  const subject = (
+    <>
+      <input type="hidden" name="file" value={id} />
+      <input type="hidden" name="comment" value={commentId ?? ""} />
+    </>
+  );
+  return (
+    <details class="menu end">
+      <summary>{`Change ${name}`}</summary>
+      <div class="menu-body">
+        <ActionForm {...sending} action="rename-file">
+          {subject}
+          <Field
+            label="Name"
+            name="name"
+            id={`file-${id}`}
+            value={name}
+            maxlength={ATTACHMENT_NAME_MAX}
+          />
+          <button type="submit">Rename</button>
+        </ActionForm>
+        <ActionForm {...sending} action="delete-file">
+          {subject}
+          <button type="submit" class="danger">
+            Delete file
+          </button>
+        </ActionForm>
+      </div>
+    </details>
   );
 }

@@ -8,6 +8,7 @@ import { labels } from "./labels.tsx";
 import { issueLists } from "./list.tsx";
 import { milestones } from "./milestones.tsx";
 import { newIssues } from "./new-issue.tsx";
+import { versions } from "./version.ts";
 import { pullCommits } from "./pull-commits.tsx";
 import { pullFiles } from "./pull-files.tsx";
 import { suggestions } from "./suggestions.ts";
@@ -22,6 +23,7 @@ export const issuePages: readonly Hono<WebEnv>[] = [
   suggestions,
   conversations,
   histories,
+  versions,
   pullCommits,
   pullFiles,
   labels,

@@ -212,6 +212,8 @@ async function showConversation(
       : undefined;
   const props: PartProps = { ...view, c, page, sending, refused, talk };
   const action = refused?.form.text("action");
+  // Others than those who are signed in reload the page.
+  const isFollowing = page.ctx.actor.user !== undefined;
   return renderRepository(
     c,
     page,
@@ -219,11 +221,20 @@ async function showConversation(
       tab: isPull ? "pulls" : "issues",
       title: `#${number} - ${title}`,
       ...TEXT_PAGE,
+      scripts: [...TEXT_PAGE.scripts, ...(isFollowing ? (["conversation.ts"] as const) : [])],
       status: refused?.refusal.status ?? 200,
     },
     <>
-      <IssueHead {...props} issue={issue} />
-      {mergeState ? <PullTabs pull={mergeState.pull} current="conversation" /> : undefined}
+      <p
+        class="hidden"
+        role="status"
+        data-version={isFollowing ? conversation.version : undefined}
+        data-path={sending.path}
+      />
+      <div data-live="head">
+        <IssueHead {...props} issue={issue} />
+        {mergeState ? <PullTabs pull={mergeState.pull} current="conversation" /> : undefined}
+      </div>
       <div class="split end">
         <div>
           {refused && !WITH_FIELDS.has(action ?? "") ? (
@@ -241,32 +252,38 @@ async function showConversation(
               ),
             )}
           </ol>
-          <Pager url={c.req.url} page={list} total={entries.total} />
+          <div data-live="pages">
+            <Pager url={c.req.url} page={list} total={entries.total} />
+          </div>
           {mergeState ? (
-            <MergeBox
-              page={page}
-              state={mergeState}
-              sending={sending}
-              sent={action === "merge" ? refused?.form : undefined}
-            />
+            <div data-live="merge">
+              <MergeBox
+                page={page}
+                state={mergeState}
+                sending={sending}
+                sent={action === "merge" ? refused?.form : undefined}
+              />
+            </div>
           ) : undefined}
           {talk ? <ThreadButtons sending={sending} /> : undefined}
           <NewComment {...props} texts={texts} />
         </div>
-        <Sidebar
-          page={page}
-          {...view}
-          reviewers={
-            mergeState ? (
-              <Reviewers
-                page={page}
-                pull={mergeState.pull}
-                reviews={view.reviews}
-                choices={issue.repo.row.archivedAt === null ? view.candidates : undefined}
-              />
-            ) : undefined
-          }
-        />
+        <div data-live="side">
+          <Sidebar
+            page={page}
+            {...view}
+            reviewers={
+              mergeState ? (
+                <Reviewers
+                  page={page}
+                  pull={mergeState.pull}
+                  reviews={view.reviews}
+                  choices={issue.repo.row.archivedAt === null ? view.candidates : undefined}
+                />
+              ) : undefined
+            }
+          />
+        </div>
       </div>
     </>,
   );

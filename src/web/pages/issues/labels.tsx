@@ -229,10 +229,12 @@ async function showLabels(
   const requested = c.req.query("sort") ?? "";
   const sort = Object.hasOwn(ORDERS, requested) ? (requested as keyof typeof ORDERS) : undefined;
   const { order } = ORDERS[sort ?? "alphabetically"];
+  const hidesArchived = c.req.query("archived") === "hidden";
   const [own, shared] = await Promise.all([
-    listLabels(ctx, owner, order, list),
-    listShared(page, order, list),
+    listLabels(ctx, owner, order, list, { hidesArchived }),
+    listShared(page, order, list, { hidesArchived }),
   ]);
+  const isUsual = sort === undefined && !hidesArchived;
   return page.send(
     "Labels",
     <>
@@ -249,10 +251,17 @@ async function showLabels(
           </a>
         ) : undefined}
       </div>
-      {own.total > 1 ? <Order path={path} sort={sort} /> : undefined}
-      {own.total > 0 ? <LabelList page={page} items={own.items} /> : <NoLabels page={page} />}
+      {own.total > 0 || !isUsual ? (
+        <Order path={path} sort={sort} hidesArchived={hidesArchived} />
+      ) : undefined}
+      {own.total > 0 ? (
+        <LabelList page={page} items={own.items} />
+      ) : (
+        <p>There are no labels here.</p>
+      )}
       {shared && shared.total > 0 ? <SharedLabels page={page} shared={shared} /> : undefined}
       <Pager url={c.req.url} page={list} total={Math.max(own.total, shared?.total ?? 0)} />
+      {canChange ? <LabelSets page={page} isOpen={own.total === 0} /> : undefined}
     </>,
     { status: refusal?.status ?? 200 },
   );
@@ -261,9 +270,10 @@ async function showLabels(
 interface OrderProps {
   path: string;
   sort: keyof typeof ORDERS | undefined;
+  hidesArchived: boolean;
 }
 
-function Order({ path, sort }: OrderProps) {
+function Order({ path, sort, hidesArchived }: OrderProps) {
   return (
     <form class="filters" action={path}>
       <span class="pair">
@@ -276,7 +286,11 @@ function Order({ path, sort }: OrderProps) {
           ))}
         </select>
       </span>
-      <button type="submit">Sort</button>
+      <label class="check">
+        <input type="checkbox" name="archived" value="hidden" checked={hidesArchived} />
+        Hide archived
+      </label>
+      <button type="submit">Show</button>
     </form>
   );
 }
@@ -284,10 +298,12 @@ function Order({ path, sort }: OrderProps) {
 /** The labels that a repository shares with the others of its organization, if it has one. */
 async function listShared(
   { ctx, owner }: LabelsPage,
-  ...listing: [order: LabelOrder | undefined, list: ReturnType<typeof readListPage>]
+  order: LabelOrder | undefined,
+  list: ReturnType<typeof readListPage>,
+  options: { hidesArchived: boolean },
 ): Promise<Listed<Label> | undefined> {
   if (!("repo" in owner) || owner.repo.owner.kind !== "organization") return undefined;
-  return listLabels(ctx, { org: owner.repo.owner }, ...listing);
+  return listLabels(ctx, { org: owner.repo.owner }, order, list, options);
 }
 
 function SharedLabels({ page, shared }: { page: LabelsPage; shared: Listed<Label> }) {
@@ -357,12 +373,12 @@ function DeleteMenu({ page, label }: { page: LabelsPage; label: Label }) {
   );
 }
 
-/** What stands in the place of a list without labels: for writers, sets to begin with. */
-function NoLabels({ page }: { page: LabelsPage }) {
-  if (!page.canChange) return <p>There are no labels yet.</p>;
+/** Sets of labels, of which the owner gets those that it lacks. */
+function LabelSets({ page, isOpen }: { page: LabelsPage; isOpen: boolean }) {
   return (
-    <>
-      <p>There are no labels yet. Create one, or begin with a set:</p>
+    <details open={isOpen}>
+      <summary>Add a set of labels</summary>
+      <p class="soft">Labels whose names are there already stay as they are.</p>
       {LABEL_TEMPLATES.map((name) => (
         <section class="box">
           <h3 class="box-head">{name}</h3>
@@ -375,12 +391,12 @@ function NoLabels({ page }: { page: LabelsPage }) {
             <Form action={`${page.path}/initialize`} formToken={page.formToken}>
               <input type="hidden" name="template_name" value={name} />
               <button type="submit">
-                Use these labels<span class="hidden">{` of ${name}`}</span>
+                Add these labels<span class="hidden">{` of ${name}`}</span>
               </button>
             </Form>
           </div>
         </section>
       ))}
-    </>
+    </details>
   );
 }

@@ -8,6 +8,7 @@ import {
 } from "../../../domain/issues/lists/list-choices.ts";
 import { changeIssues } from "../../../domain/issues/issue/change-issues.ts";
 import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
+import { findPushedBranches } from "../../../domain/pulls/pull/find-pushed-branches.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
@@ -25,6 +26,7 @@ import {
   READ_PULLS,
 } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
+import { PushedBranches } from "../repository/pushed-branches.tsx";
 import { readListQuery, withParameters } from "./filters.ts";
 import { IssueFilters, StateTabs } from "./issue-filters.tsx";
 import type { Refused } from "./issue-head.tsx";
@@ -110,9 +112,10 @@ async function showList(
     ctx.actor.user !== undefined &&
     row.archivedAt === null &&
     isAllowed(repo, { unit: kind, mode: "write" });
-  const [{ items, total, choices }, assignees] = await Promise.all([
+  const [{ items, total, choices }, assignees, pushed] = await Promise.all([
     listIssuesWithChoices(ctx, repo, query.filter, list),
     isWriter ? listAssignees(ctx, repo, SOME) : undefined,
+    kind === "pulls" ? findPushedBranches(ctx, repo) : [],
   ]);
   const counts =
     kind === "pulls"
@@ -130,6 +133,7 @@ async function showList(
     },
     <>
       <h2 class="hidden">{title}</h2>
+      <PushedBranches page={page} pushed={pushed} />
       <div class="code-bar">
         <StateTabs url={c.req.url} query={query} counts={counts} />
         <IssuesNav repo={repo} />

@@ -9,15 +9,12 @@ import { findMilestone } from "../../../domain/issues/milestones/find-milestone.
 import {
   countMilestones,
   listMilestones,
-  type MilestoneOrder,
 } from "../../../domain/issues/milestones/list-milestones.ts";
 import { hasMilestoneAccess } from "../../../domain/issues/milestones/milestone-access.ts";
 import { updateMilestone } from "../../../domain/issues/milestones/update-milestone.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
-import { Ago } from "../ago.tsx";
-import { Count } from "../count.tsx";
 import { FormState } from "../create/form-state.ts";
 import { readForm, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
 import { keepText } from "../keep-text.tsx";
@@ -27,32 +24,25 @@ import { requireOwn } from "../open-page.ts";
 import { orRefuse, type Refusal } from "../or-refuse.ts";
 import { Pager, readListPage } from "../pager.tsx";
 import { readId } from "../read-id.ts";
-import { readSearchText } from "../read-search-text.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { enterRepositoryPage, type EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { Day } from "../time.tsx";
-import { readListQuery, STATES, withParameters } from "./filters.ts";
+import { readListQuery } from "./filters.ts";
 import { IssueFilters, StateTabs } from "./issue-filters.tsx";
 import { IssueRows } from "./issue-rows.tsx";
 import { IssuesNav, sharedTab } from "./issues-nav.tsx";
+import {
+  MilestoneFacts,
+  MilestoneFilters,
+  MilestoneStates,
+  readMilestoneQuery,
+} from "./milestone-list.tsx";
 import { MilestoneForm, toMilestoneFields, toMilestoneForm } from "./milestone-form.tsx";
 import { TEXT_PAGE } from "../text-field.tsx";
 import { UserText } from "../user-text.tsx";
 
 const PAGE_SIZE = 20;
-/** The orders of milestones, by the names that addresses of Gitea have. */
-const ORDERS = {
-  closestduedate: "Closest due date",
-  furthestduedate: "Furthest due date",
-  leastcomplete: "Least complete",
-  mostcomplete: "Most complete",
-  leastissues: "Fewest issues",
-  mostissues: "Most issues",
-  name: "Title",
-  id: "Oldest",
-} as const satisfies Record<MilestoneOrder, string>;
-
 /** The pages of a repository's milestones. */
 export const milestones = new Hono<WebEnv>();
 
@@ -223,10 +213,9 @@ async function showMilestones(
 ): Promise<Response> {
   const { ctx, repo } = page;
   const list = readListPage(c, PAGE_SIZE);
-  const requested = c.req.query("sort") ?? "";
-  const order = Object.hasOwn(ORDERS, requested) ? (requested as MilestoneOrder) : "closestduedate";
-  const state = c.req.query("state") === "closed" ? "closed" : "open";
-  const filter = { isClosed: state === "closed", name: readSearchText(c) };
+  const query = readMilestoneQuery(c);
+  const { state, order } = query;
+  const filter = { isClosed: state === "closed", name: query.name };
   const [{ items, total }, counts] = await Promise.all([
     listMilestones(ctx, repo.row, filter, list, order),
     countMilestones(ctx, repo.row, filter),
@@ -250,34 +239,14 @@ async function showMilestones(
       <h2 class="hidden">Milestones</h2>
       <div class="code-bar">
         <IssuesNav repo={repo} current="milestones" />
-        <States url={c.req.url} state={state} counts={counts} />
+        <MilestoneStates url={c.req.url} state={state} counts={counts} />
         {canChange(page) ? (
           <a class="button primary" href={`${pathOf(page)}/new`}>
             New milestone
           </a>
         ) : undefined}
       </div>
-      <form class="filters" role="search" action={pathOf(page)}>
-        <input type="hidden" name="state" value={state} />
-        <input
-          type="search"
-          name="q"
-          value={filter.name}
-          aria-label="Part of a milestone's title"
-          placeholder="Part of a title"
-        />
-        <span class="pair">
-          <label for="sort">Order</label>
-          <select id="sort" name="sort">
-            {Object.entries(ORDERS).map(([name, label]) => (
-              <option value={name} selected={name === order}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </span>
-        <button type="submit">Search</button>
-      </form>
+      <MilestoneFilters path={pathOf(page)} query={query} />
       {total === 0 ? <p>{`There are no ${state} milestones here.`}</p> : undefined}
       <ul class="box commits">
         {items.map((milestone, at) => (
@@ -286,7 +255,7 @@ async function showMilestones(
               <h3>
                 <a href={`${repositoryPath(repo)}/milestone/${milestone.id}`}>{milestone.title}</a>
               </h3>
-              <Facts milestone={milestone} now={ctx.now} />
+              <MilestoneFacts milestone={milestone} now={ctx.now} />
               <Description html={descriptions[at] ?? ""} />
             </div>
             {canChange(page) ? <Changes page={page} milestone={milestone} /> : undefined}
@@ -295,65 +264,6 @@ async function showMilestones(
       </ul>
       <Pager url={c.req.url} page={list} total={total} />
     </>,
-  );
-}
-
-interface StatesProps {
-  url: string;
-  state: "open" | "closed";
-  counts: { open: number; closed: number };
-}
-
-/** The links to the open and to the closed milestones, with all other parameters of the query. */
-function States({ url, state, counts }: StatesProps) {
-  return (
-    <nav class="choice grow" aria-label="State">
-      {(["open", "closed"] as const).map((each) => (
-        <a
-          href={withParameters(url, { state: each })}
-          aria-current={each === state ? "page" : undefined}
-        >
-          {`${STATES[each]} `}
-          <Count of={counts[each]} />
-        </a>
-      ))}
-    </nav>
-  );
-}
-
-/** How far a milestone is, and when it is due. */
-function Facts({ milestone, now }: { milestone: Milestone; now: number }) {
-  const { title, openIssueCount, closedIssueCount, closedAt, deadlineAt, isClosed } = milestone;
-  const total = openIssueCount + closedIssueCount;
-  const percent = total === 0 ? 0 : Math.floor((100 * closedIssueCount) / total);
-  const isOverdue = !isClosed && deadlineAt !== null && deadlineAt < now;
-  return (
-    <div class="soft row">
-      <progress max="100" value={percent} aria-label={`Progress of ${title}`} />
-      <span>{`${percent}% complete`}</span>
-      <span>
-        <Count of={openIssueCount} />
-        {" open, "}
-        <Count of={closedIssueCount} />
-        {" closed"}
-      </span>
-      {isClosed && closedAt !== null ? (
-        <span>
-          {"Closed "}
-          <Ago at={closedAt} now={now} />
-        </span>
-      ) : undefined}
-      {deadlineAt === null ? undefined : (
-        <span>
-          {"Due on "}
-          <Day at={deadlineAt} />
-          {" ("}
-          <Ago at={deadlineAt} now={now} />
-          {")"}
-        </span>
-      )}
-      {isOverdue ? <span class="label removed">Overdue</span> : undefined}
-    </div>
   );
 }
 
@@ -424,7 +334,7 @@ milestones.get("/:owner/:repo/milestone/:id", async (c) => {
           <h2 class="grow">{milestone.title}</h2>
           {canChange(page) ? <Changes page={page} milestone={milestone} /> : undefined}
         </div>
-        <Facts milestone={milestone} now={ctx.now} />
+        <MilestoneFacts milestone={milestone} now={ctx.now} />
         <Description html={description} />
       </section>
       <div class="code-bar">

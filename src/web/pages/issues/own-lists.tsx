@@ -3,21 +3,71 @@ import { type Context, Hono } from "hono";
 import type { User } from "../../../db/schema/index.ts";
 import type { PersonRole } from "../../../domain/issues/lists/issue-query.ts";
 import { searchIssues } from "../../../domain/issues/lists/search-issues.ts";
+import { listOwnMilestones } from "../../../domain/issues/milestones/list-milestones.ts";
 import type { WebEnv } from "../../env.ts";
+import { repositoryPath } from "../addresses.ts";
 import { openOwnPage } from "../open-page.ts";
 import { Pager, readListPage } from "../pager.tsx";
 import { renderPage } from "../render-page.tsx";
 import { readListQuery, withParameters } from "./filters.ts";
 import { IssueFilters, StateTabs } from "./issue-filters.tsx";
 import { IssueRows } from "./issue-rows.tsx";
+import {
+  MilestoneFacts,
+  MilestoneFilters,
+  MilestoneStates,
+  readMilestoneQuery,
+} from "./milestone-list.tsx";
 
 const PAGE_SIZE = 20;
 
-/** The lists of issues and of pull requests of all repositories, for who is signed in. */
+/** The lists of what is in all repositories, for who is signed in. */
 export const ownLists = new Hono<WebEnv>();
 
 ownLists.get("/issues", (c) => showOwn(c, "issues"));
 ownLists.get("/pulls", (c) => showOwn(c, "pulls"));
+
+/** Cost: one round trip of the database, beside that of the reader. */
+ownLists.get("/milestones", async (c) => {
+  const page = await openOwnPage(c);
+  const { ctx, user } = page;
+  const query = readMilestoneQuery(c);
+  const list = readListPage(c, PAGE_SIZE);
+  const filter = { isClosed: query.state === "closed", name: query.name };
+  const found = await listOwnMilestones(ctx, user, filter, list, query.order);
+  return renderPage(
+    c,
+    page,
+    { title: "Milestones" },
+    <>
+      <h1>Milestones</h1>
+      <div class="code-bar">
+        <MilestoneStates url={c.req.url} state={query.state} counts={found.counts} />
+      </div>
+      <MilestoneFilters path="/milestones" query={query} />
+      {found.total === 0 ? (
+        <p>{`There are no ${query.state} milestones in your repositories.`}</p>
+      ) : undefined}
+      <ul class="box commits">
+        {found.items.map(({ milestone, repoName }) => {
+          const path = repositoryPath({ owner: user, row: { name: repoName } });
+          return (
+            <li>
+              <div class="grow">
+                <h2>
+                  <a href={`${path}/milestone/${milestone.id}`}>{milestone.title}</a>
+                </h2>
+                <a class="soft" href={path}>{`${user.name}/${repoName}`}</a>
+                <MilestoneFacts milestone={milestone} now={ctx.now} />
+              </div>
+            </li>
+          );
+        })}
+      </ul>
+      <Pager url={c.req.url} page={list} total={found.total} />
+    </>,
+  );
+});
 
 /** What a list has to do with its reader, by the names that addresses of Gitea have. */
 interface Relation {

@@ -45,6 +45,7 @@ export function ReviewForm({ page, pull, sending, pending, refused }: ReviewForm
           id="review-body"
           value={isRefused ? refused.form.text("body") : (pending?.body ?? "")}
           fault={isRefused ? refused.refusal.text : undefined}
+          hasFiles={page.ctx.config.areAttachmentsOn}
         />
         <div class="row">
           <button type="submit" name="state" value="comment">

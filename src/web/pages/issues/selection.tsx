@@ -96,8 +96,10 @@ export function SelectionForm({
                 </option>
               ))}
           </select>
-          <Change value="add-label">Add</Change>
-          <Change value="remove-label">Remove</Change>
+          <div class="row">
+            <Change value="add-label">Add</Change>
+            <Change value="remove-label">Remove</Change>
+          </div>
         </Menu>
       )}
       {choices.milestones.length === 0 ? undefined : (
@@ -120,8 +122,10 @@ export function SelectionForm({
               <option selected={isChosen("assignee", name)}>{name}</option>
             ))}
           </select>
-          <Change value="assign">Assign</Change>
-          <Change value="unassign">Unassign</Change>
+          <div class="row">
+            <Change value="assign">Assign</Change>
+            <Change value="unassign">Unassign</Change>
+          </div>
         </Menu>
       )}
     </Form>

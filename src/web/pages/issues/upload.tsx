@@ -7,7 +7,8 @@ import { uploadFile } from "../../../domain/issues/attachments/upload-file.ts";
 import { malformed, notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { CopyButton } from "../copy-button.tsx";
-import { openFormUpload } from "../form.ts";
+import { requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import { receiveFormWithFiles } from "../form-with-files.ts";
 import { requireCookie, requireOwn } from "../open-page.ts";
 import { enterRepositoryPage, READ_ISSUES, READ_PULLS } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
@@ -21,9 +22,12 @@ uploads.post("/:owner/:repo/issues/attachments", async (c) => {
   const { user } = requireOwn(c, page);
   const { ctx, repo } = page;
   if (!isAllowed(repo, READ_ISSUES) && !isAllowed(repo, READ_PULLS)) throw notFound();
-  const file = await openFormUpload(c);
+  const { form, files } = await receiveFormWithFiles(c, TEXT_FORM_BYTES_MAX);
+  await requireOwnForm(c, form);
+  const file = await files.next();
   if (!file) throw malformed("No file was chosen.");
   const attachment = await uploadFile(ctx, repo, user, file);
+  await files.skip();
   const markdown = toMarkdown(attachment);
   if (c.req.header("accept") === "application/json") return c.json({ markdown });
   return renderRepository(

@@ -1,7 +1,8 @@
 import { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
-import { receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import { requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
+import { receiveFormWithFiles } from "../form-with-files.ts";
 import { keepText } from "../keep-text.tsx";
 import { renderComment } from "../markup.ts";
 import { requireOwn } from "../open-page.ts";
@@ -16,7 +17,9 @@ export const preview = new Hono<WebEnv>();
 
 // Cost: one round trip of the database for the reader, and one for the references of the text.
 preview.post("/:owner/:repo/markup", async (c) => {
-  const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
+  // The form of the text may have files, which the preview does not need.
+  const { form, files } = await receiveFormWithFiles(c, TEXT_FORM_BYTES_MAX);
+  await files.skip();
   return keepText(c, form, async () => {
     const page = await enterRepositoryPage(c, { mode: "read" });
     requireOwn(c, page);

@@ -18,6 +18,7 @@ import {
   readSnapshot,
   type RepositorySnapshot,
 } from "../../../domain/code/git/open-snapshot.ts";
+import { findPushedBranches } from "../../../domain/pulls/pull/find-pushed-branches.ts";
 import { refreshInsights } from "../../../domain/repos/repository/repository-insights.ts";
 import { isSubmoduleMode, isSymlinkMode, isTreeMode } from "../../../git/object/tree.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -40,6 +41,7 @@ import { toShares } from "./language-bar.tsx";
 import { languageOf } from "./languages.ts";
 import { countLines, highlightText, Lines, toLines } from "./lines.tsx";
 import { renderDocument } from "./render-document.ts";
+import { PushedBranches } from "./pushed-branches.tsx";
 import { readRefs, RefChooser } from "./ref-chooser.tsx";
 import { CloneBox, Summary } from "./summary.tsx";
 import { UserText } from "../user-text.tsx";
@@ -81,11 +83,14 @@ async function showSource(
       : await findContentRevision(snapshot, repo, "").then(
           (revision) => revision && { revision, names },
         );
-    const found = at && (await readSourceView(ctx, repo, snapshot, at.revision, at.names));
-    if (!found) return undefined;
+    const [found, pushed] = await Promise.all([
+      at && readSourceView(ctx, repo, snapshot, at.revision, at.names),
+      isHome ? findPushedBranches(ctx, repo) : [],
+    ]);
+    if (!found || !at) return undefined;
     // It takes a walk over the history.
     const commitCount = isHome ? await countCommits(snapshot, at.revision) : undefined;
-    return { found, refs: readRefs(snapshot), commitCount };
+    return { found, refs: readRefs(snapshot), commitCount, pushed };
   });
   if (!read) {
     // Only the default branch of a repository may be one that does not exist yet.
@@ -97,7 +102,7 @@ async function showSource(
       <EmptyRepository page={page} />,
     );
   }
-  const { found, refs, commitCount } = read;
+  const { found, refs, commitCount, pushed } = read;
   const { revision, path } = found;
   const isRoot = path === "";
   const isSource = c.req.query("display") === "source";
@@ -124,6 +129,7 @@ async function showSource(
       scripts: ["code.ts"],
     },
     <>
+      <PushedBranches page={page} pushed={pushed} />
       {commitCount !== undefined ? (
         <Summary
           page={page}

@@ -49,20 +49,12 @@ function takeForm(): HTMLFormElement | undefined {
   const present = document.querySelector<HTMLFormElement>("form#code-form");
   if (!present) {
     const fragment = template && document.importNode(template.content, true);
-    const made = fragment?.querySelector("form") ?? undefined;
-    made?.addEventListener("focusin", announce, { once: true });
-    return made;
+    return fragment?.querySelector("form") ?? undefined;
   }
   const row = present.closest("tr.below");
   present.remove();
   if (row?.querySelector("td")?.childElementCount === 0) row.remove();
   return present;
-}
-
-/** Lets the script of texts add to the field of a form that is new in the page. */
-function announce({ currentTarget }: Event): void {
-  const field = (currentTarget as Element).querySelector(".text-field");
-  field?.dispatchEvent(new Event("text-field", { bubbles: true }));
 }
 
 function fill(form: HTMLFormElement, values: Readonly<Record<string, string | number>>): void {

@@ -1,9 +1,9 @@
 /** The script of lists whose entries can be selected: a checkbox selects all of the page. */
 const all = document.querySelector<HTMLInputElement>("input[data-select-all]");
-const form = all?.form;
+const selection = all?.form;
 
 const boxes = (): HTMLInputElement[] =>
-  [...(form?.elements ?? [])].filter(
+  [...(selection?.elements ?? [])].filter(
     (element): element is HTMLInputElement =>
       element instanceof HTMLInputElement && element.name.startsWith("issue-"),
   );
@@ -19,7 +19,7 @@ all?.addEventListener("change", () => {
   for (const box of boxes()) box.checked = all.checked;
 });
 document.addEventListener("change", ({ target }) => {
-  if (target instanceof HTMLInputElement && target !== all && target.form === form) follow();
+  if (target instanceof HTMLInputElement && target !== all && target.form === selection) follow();
 });
 // A browser may keep what was selected when the page is loaded again.
 follow();

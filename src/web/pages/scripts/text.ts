@@ -6,9 +6,12 @@ import { uploadInPlace } from "./text/files.ts";
 import { previewInPlace } from "./text/preview.ts";
 import { quoteInPlace } from "./text/quote.ts";
 
-function enhance(field: HTMLElement): void {
+const opened = new WeakSet<Element>();
+
+function open(field: HTMLElement): void {
   const area = field.querySelector("textarea");
-  if (!area) return;
+  if (!area || opened.has(field)) return;
+  opened.add(field);
   keepDraft(area);
   formatOnDemand(field, area);
   previewInPlace(field, area);
@@ -16,7 +19,10 @@ function enhance(field: HTMLElement): void {
   completeReferences(area);
 }
 
-for (const field of document.querySelectorAll<HTMLElement>(".text-field")) enhance(field);
-// A field that another script has put into the page says so.
-document.addEventListener("text-field", ({ target }) => enhance(target as HTMLElement));
+for (const field of document.querySelectorAll<HTMLElement>(".text-field")) open(field);
+// A form that another script puts into the page gets the focus there.
+document.addEventListener("focusin", ({ target }) => {
+  const field = (target as Element).closest<HTMLElement>(".text-field");
+  if (field) open(field);
+});
 quoteInPlace();

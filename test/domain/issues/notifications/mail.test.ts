@@ -104,7 +104,7 @@ describe("the mail of a notification", () => {
     expect(Object.keys(opened?.headers ?? {})).not.toContain("Message-ID");
 
     expect(commented).toMatchObject({ subject });
-    expect(commented?.text).toContain(`${url}#issuecomment-${id}\n`);
+    expect(commented?.text).toContain(`${url}?entry=${id}#issuecomment-${id}\n`);
     expect(commented?.html).toContain("a <em>comment</em>");
     expect(await waiting(issue)).toEqual([]);
   });
