@@ -236,11 +236,14 @@ async function register(context: BrowserContext, name: string): Promise<Page> {
 describe.skipIf(browserPath === undefined)("pages in a browser", () => {
   it("open the page of a conversation that has the comment of an address", async () => {
     const issue = { title: "A long conversation" };
-    const { number } = await callAsRoot("POST", "/repos/root/shown/issues", issue);
+    const { number } = (await callAsRoot("POST", "/repos/root/shown/issues", issue)) as {
+      number: number;
+    };
     const ids: number[] = [];
     for (let at = 0; at < 101; at++) {
       const comments = `/repos/root/shown/issues/${number}/comments`;
-      ids.push((await callAsRoot("POST", comments, { body: `Comment ${at}` })).id);
+      const made = await callAsRoot("POST", comments, { body: `Comment ${at}` });
+      ids.push((made as { id: number }).id);
     }
     const anchorOf = (at: number) => `#issuecomment-${ids.at(at)}`;
     const [first, last] = [anchorOf(0), anchorOf(-1)];

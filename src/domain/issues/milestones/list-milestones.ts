@@ -166,7 +166,7 @@ const ownMilestones = prepareAll(
   ) => {
     const isOwn = and(
       eq(repositories.ownerId, filter.ownerId),
-      sql`(${repositories.hasIssues} or ${repositories.hasPullRequests})`,
+      anyOf(isUnitOnSql("issues"), isUnitOnSql("pulls")),
     );
     const isListed = and(isOwn, matchesFilter(filter));
     return {

@@ -103,8 +103,8 @@ export function CommentBox(props: CommentBoxProps) {
         {isEditing ? (
           <EditForm
             {...written}
-            repo={props.repo}
-            hasFiles={props.hasFiles}
+            repo={repo}
+            hasFiles={hasFiles}
             sending={sending}
             cancelHref={addressOf(sending, commentId, {})}
             refused={props.refused}
