@@ -235,7 +235,7 @@ describe.skipIf(browserPath === undefined).each(WAYS)("two people", (way) => {
     await bob.walk.follow("Files changed 1", `#${number} - `);
     await bob.walk.press("Apply suggestion", `#${number} - `);
     await bob.walk.unfold("Answer");
-    await bob.walk.type("textbox", "Answer", "Because.");
+    await bob.walk.type("textbox", "Comment", "Because.");
     await bob.walk.press("Comment now", `#${number} - `);
     await bob.walk.press("Resolve", `#${number} - `);
 

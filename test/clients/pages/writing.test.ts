@@ -297,7 +297,7 @@ describe.skipIf(browserPath === undefined)("the field for a text", () => {
         const answer = await fetch(address);
         const other = new DOMParser().parseFromString(await answer.text(), "text/html");
         const form = other.querySelector("form:has([id^=edit-])");
-        if (form) document.querySelector(".timeline")?.after(form);
+        if (form) document.querySelector(".timeline")?.insertAdjacentElement("afterend", form);
       }, `${path}?edit=body`);
       await page
         .getByRole("toolbar", { name: "Format Text" })

@@ -1,4 +1,4 @@
-import { ZipWriter } from "@zip.js/zip.js/lib/zip-core-writer.js";
+import type { ZipWriter } from "@zip.js/zip.js/lib/zip-core-writer.js";
 import { eq, sql } from "drizzle-orm";
 
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
@@ -55,7 +55,9 @@ export function exportRepository(ctx: Ctx, repo: RepositoryContext): Download {
 
 async function* streamExport(ctx: Ctx, repo: RepositoryContext): AsyncGenerator<Uint8Array> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  const zip = new ZipWriter(writable, {
+  // Loaded on first use: few requests export.
+  const { ZipWriter: Writer } = await import("@zip.js/zip.js/lib/zip-core-writer.js");
+  const zip = new Writer(writable, {
     useWebWorkers: false,
     useCompressionStream: true,
     dataDescriptor: true,

@@ -1,8 +1,9 @@
 import { and, asc, count, desc, eq, type SQL, sql } from "drizzle-orm";
 
+import { isUnitOnSql } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { columnsOf } from "../../../db/db.ts";
+import { anyOf, columnsOf } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
   milestones,

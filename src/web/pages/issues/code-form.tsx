@@ -53,12 +53,12 @@ export function CodeForm(props: CodeFormProps) {
       <input type="hidden" name="line" value={line} />
       <label class="row lines" hidden={line === 0}>
         Lines
-        <input type="number" name="start_line" min={1} max={line} value={place?.startLine ?? 0} />
+        <input type="number" name="start_line" max={line} value={place?.startLine ?? 0} />
         <span>{`to ${line}${place?.side === "L" ? " of the old file" : ""}`}</span>
       </label>
       <TextField
         repo={repo}
-        label={repliedId === undefined ? "Comment" : "Answer"}
+        label="Comment"
         name="body"
         id="code-body"
         value={body}

@@ -103,8 +103,8 @@ export function CommentBox(props: CommentBoxProps) {
         {isEditing ? (
           <EditForm
             {...written}
-            repo={repo}
-            hasFiles={hasFiles}
+            repo={props.repo}
+            hasFiles={props.hasFiles}
             sending={sending}
             cancelHref={addressOf(sending, commentId, {})}
             refused={props.refused}
