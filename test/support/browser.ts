@@ -59,10 +59,13 @@ export class Browser {
     });
   }
 
-  /** Sends a form with files, as a browser does: the files come last. */
+  /**
+   * Sends a form with files, as a browser does: the button that sends it, `action`, is the last
+   * field.
+   */
   postFiles(
     path: string,
-    fields: Record<string, string>,
+    { action, ...fields }: Record<string, string>,
     files: readonly File[],
     headers: Record<string, string> = SAME_ORIGIN,
   ): Promise<Answer> {
@@ -70,6 +73,7 @@ export class Browser {
     for (const [name, value] of Object.entries(fields)) body.append(name, value);
     for (const file of files) body.append("files", file);
     if (files.length === 0) body.append("files", new File([], ""));
+    if (action !== undefined) body.append("action", action);
     return this.postForm(path, body, headers);
   }
 

@@ -9,7 +9,10 @@ import { malformed } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { Form, receiveForm } from "./form.ts";
 
-/** A form with files, which come after its fields. */
+/**
+ * A form with files. Fields that come after them, as that of the button which sent it, are in the
+ * form once the files are read.
+ */
 export interface FormWithFiles {
   readonly form: Form;
   readonly files: ChosenFiles;
@@ -36,13 +39,20 @@ export async function receiveFormWithFiles(
   for (;;) {
     const { value: part, done } = await parts.next();
     if (done) return { form: new Form(fields), files: new ChosenFiles() };
-    if (part.filename) return { form: new Form(fields), files: new ChosenFiles(part, parts) };
+    if (part.filename) {
+      return { form: new Form(fields), files: new ChosenFiles(part, parts, fields) };
+    }
     // A field in which no file was chosen.
     if (part.filename !== undefined) continue;
-    // SECURITY: of two values, one would be checked and the other used.
-    if (fields.has(part.name)) throw malformed("The form has a field twice.");
-    fields.set(part.name, await readText(part.pieces));
+    await addField(fields, part);
   }
+}
+
+/** @throws Failure `malformed` for a field that the form has already. */
+async function addField(fields: Map<string, string>, { name, pieces }: FormPart): Promise<void> {
+  // SECURITY: of two values, one would be checked and the other used.
+  if (fields.has(name)) throw malformed("The form has a field twice.");
+  fields.set(name, await readText(pieces));
 }
 
 async function readText(pieces: AsyncGenerator<Uint8Array>): Promise<string> {
@@ -57,10 +67,16 @@ export class ChosenFiles {
   private readonly rest: AsyncGenerator<FormPart> | undefined;
   private first: FormPart | undefined;
   private read: FormPart | undefined;
+  private readonly fields: Map<string, string>;
 
-  constructor(first?: FormPart, rest?: AsyncGenerator<FormPart>) {
+  constructor(
+    first?: FormPart,
+    rest?: AsyncGenerator<FormPart>,
+    fields = new Map<string, string>(),
+  ) {
     this.first = first;
     this.rest = rest;
+    this.fields = fields;
   }
 
   /** Whether any file was chosen. */
@@ -71,14 +87,14 @@ export class ChosenFiles {
   /**
    * The next file; what was not read of the one before is skipped.
    *
-   * @throws Failure `malformed` for a field after a file; as `readFormParts`.
+   * @throws Failure `malformed` for a field that the form has already; as `readFormParts`.
    */
   async next(): Promise<FormFile | undefined> {
     const part = await this.advance();
     if (!part) return undefined;
     const { filename, pieces } = part;
-    if (filename === undefined) throw malformed("The form has a field after its files.");
-    return filename === "" ? this.next() : { name: filename, pieces: lend(pieces) };
+    if (filename === undefined) await addField(this.fields, part);
+    return filename ? { name: filename, pieces: lend(pieces) } : this.next();
   }
 
   /** Reads what is left: browsers show an answer once they have sent all. */
