@@ -140,14 +140,26 @@ export function CodeThread(props: CodeThreadProps) {
   const count = `${comments.length} comment${comments.length === 1 ? "" : "s"}`;
   if (root.code.resolvedAt === null) {
     return (
-      <section class="thread" id={id} aria-label={`Conversation with ${count}`} data-thread>
+      <div
+        role="group"
+        class="thread"
+        id={id}
+        aria-label={`Conversation with ${count}`}
+        data-thread
+      >
         {head}
         <ThreadBody {...props} />
-      </section>
+      </div>
     );
   }
   return (
-    <section class="thread" id={id} aria-label={`Resolved conversation with ${count}`} data-thread>
+    <div
+      role="group"
+      class="thread"
+      id={id}
+      aria-label={`Resolved conversation with ${count}`}
+      data-thread
+    >
       <details open={isOpened(props)}>
         <summary class="soft">
           {`Resolved by ${root.resolver?.name ?? "Ghost"}: ${count} by `}
@@ -156,7 +168,7 @@ export function CodeThread(props: CodeThreadProps) {
         {head}
         <ThreadBody {...props} />
       </details>
-    </section>
+    </div>
   );
 }
 

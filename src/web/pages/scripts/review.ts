@@ -84,6 +84,7 @@ function openAtLines(from: Line, to: Line): void {
   const first = Math.min(from.number, to.number);
   const [line, side] = [last.number, last.side];
   fill(form, { replied: 0, path, side, line, start_line: first });
+  form.dataset["place"] = `${last.file}${side}`;
   const below = document.createElement("tr");
   below.className = "below";
   const cell = below.insertCell();
@@ -112,11 +113,23 @@ function textOf(row: HTMLTableRowElement): string {
   return cell?.textContent ?? "";
 }
 
-/** Puts a suggestion for the lines of the form into its text. */
-function suggest(form: HTMLFormElement): void {
-  const rows = [...document.querySelectorAll<HTMLTableRowElement>(".diff tr.selected")];
+/** Puts a suggestion for the lines of the form into its text; all of them must be shown. */
+function suggest(form: HTMLFormElement, place: string): void {
   const text = form.querySelector("textarea");
-  if (!text || rows.length === 0) return;
+  const from = form.querySelector<HTMLInputElement>("[name=start_line]");
+  const to = form.querySelector<HTMLInputElement>("[name=line]");
+  if (!text || !from || !to) return;
+  const numbers = Array.from(
+    { length: Math.max(0, Number(to.value) - from.valueAsNumber + 1) },
+    (_, at) => from.valueAsNumber + at,
+  );
+  const rows = numbers.flatMap((at) => document.getElementById(place + at)?.closest("tr") ?? []);
+  const isShown = rows.length > 0 && rows.length === numbers.length;
+  from.setCustomValidity(isShown ? "" : "Not all of these lines are shown: unfold them first.");
+  from.reportValidity();
+  from.setCustomValidity("");
+  if (!isShown) return;
+  select(rows);
   const lines = rows.map(textOf);
   const fence = lines.some((line) => line.includes("```")) ? "`````" : "```";
   const before = text.value === "" || text.value.endsWith("\n") ? text.value : `${text.value}\n`;
@@ -167,8 +180,8 @@ document.addEventListener("click", (event) => {
     form.remove();
     if (row?.querySelector("td")?.childElementCount === 0) row.remove();
     select([]);
-  } else if (form && target.closest("[data-suggest]") && document.querySelector("tr.selected")) {
-    suggest(form);
+  } else if (form && target.closest("[data-suggest]") && form.dataset["place"] !== undefined) {
+    suggest(form, form.dataset["place"]);
   } else if (line && template) {
     const from = event.shiftKey && rangeStart && isSameSide(rangeStart, line) ? rangeStart : line;
     if (!event.shiftKey) rangeStart = line;
