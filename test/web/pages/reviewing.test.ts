@@ -423,6 +423,41 @@ describe("a suggestion", () => {
     }
   });
 
+  it.each([
+    ["an HTML comment", `<!--\n${suggest("HIDDEN")}\n-->\ntext`],
+    ["a block of tildes", `~~~\n${suggest("HIDDEN")}\n~~~`],
+    ["a quote", suggest("HIDDEN").replaceAll(/^/gm, "> ")],
+    ["folded HTML", `<details>\n\n${suggest("HIDDEN")}\n\n</details>`],
+  ])("is none in %s", async (_, body) => {
+    const pull = await makePull();
+    await comment(pull, { body });
+    const id = idOf((await commentsOf(pull))[0]);
+    for (const at of [pull.files, pull.at]) {
+      const page = await read(at, ownerBrowser);
+      expect(page).not.toMatch(/name="apply"|apply-suggestions|class="added">\+HIDDEN/);
+    }
+    for (const [action, fields] of [
+      ["code", { apply: id }],
+      ["apply-suggestions", { [`suggestion-${id}`]: "on" }],
+    ] as const) {
+      expect((await send(pull.files, action, fields, ownerBrowser)).status).toBe(422);
+    }
+    expect(await contentOf(pull)).toBe("one\nTWO\nthree\n");
+  });
+
+  it("is that of the page where another block looks like it", async () => {
+    const pull = await makePull();
+    await comment(pull, {
+      body: `${suggest("quoted").replaceAll(/^/gm, "> ")}\n\n${suggest("2")}`,
+    });
+    expect(await read(pull.files, ownerBrowser)).toMatch(
+      /<blockquote>[^]*quoted[^]*<\/blockquote>[^]*class="added">\+2\n/,
+    );
+    const apply = { apply: idOf((await commentsOf(pull))[0]) };
+    expect((await send(pull.files, "code", apply, ownerBrowser)).status).toBe(303);
+    expect(await contentOf(pull)).toBe("one\n2\nthree\n");
+  });
+
   it("is applied by those who may write to the head, alone", async () => {
     const pull = await makePull();
     await comment(pull, { body: suggest("2") });

@@ -13,7 +13,6 @@ import {
 } from "../../code/contents/commit-files.ts";
 import { readTreePath } from "../../code/contents/tree-path.ts";
 import { findFileAt } from "../reviews/find-file-at.ts";
-import { readSuggestion } from "../reviews/read-suggestion.ts";
 import { requireWritableHead } from "../pull/writable-head.ts";
 
 /** Maximum size of a file that a suggestion changes, in bytes. */
@@ -58,7 +57,7 @@ export async function applyCodeSuggestions(
   if (comments.length > SUGGESTIONS_MAX) {
     throw invalid(`at most ${SUGGESTIONS_MAX} suggestions make a commit`);
   }
-  const suggestions = comments.map((comment) => readPlaced(comment, pull));
+  const suggestions = await readSuggestions(ctx, comments, pull);
   if (pull.row.isClosed) throw invalid("the pull request is closed");
   const headRepo = await requireWritableHead(ctx, pull);
   if (pull.headTip === undefined) throw invalid("the head is no branch");
@@ -106,17 +105,26 @@ interface PlacedSuggestion {
   readonly isStale: boolean;
 }
 
-function readPlaced(
-  { code, entry, review }: CodeCommentContext,
+async function readSuggestions(
+  ctx: Ctx,
+  comments: readonly CodeCommentContext[],
   { pull }: PullContext,
-): PlacedSuggestion {
-  const replacement = readSuggestion(entry.body);
-  if (replacement === undefined) throw invalid("the comment suggests nothing");
-  if (review.state === "pending") throw invalid("the review of the comment is pending");
-  if (code.isOldSide || code.line === 0) throw invalid("the comment is on no line of the head");
-  const { path, startLine, line } = code;
-  const isStale = code.isOutdated || code.commitOid !== pull.headOid;
-  return { path, startLine, line, replacement, isStale };
+): Promise<PlacedSuggestion[]> {
+  // Loaded on first use, as it reads what the renderer shows.
+  const { readSuggestion } = await import("../../../render/suggestion.ts");
+  const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
+  const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
+  const placed: PlacedSuggestion[] = [];
+  for (const { code, entry, review } of comments) {
+    const replacement = await readSuggestion(entry.body, budget);
+    if (replacement === undefined) throw invalid("the comment suggests nothing");
+    if (review.state === "pending") throw invalid("the review of the comment is pending");
+    if (code.isOldSide || code.line === 0) throw invalid("the comment is on no line of the head");
+    const { path, startLine, line } = code;
+    const isStale = code.isOutdated || code.commitOid !== pull.headOid;
+    placed.push({ path, startLine, line, replacement, isStale });
+  }
+  return placed;
 }
 
 /** Refuses suggestions for the same line of a file. */
