@@ -498,6 +498,26 @@ describe("a suggestion", () => {
     ]);
   });
 
+  it("is applied after another, before the comments followed the head", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: suggest("1\n1.5"), line: "1", start_line: "1" });
+    await comment(pull, { body: suggest("2") });
+    await comment(pull, { body: suggest("3"), line: "3", start_line: "3" });
+    await comment(pull, { body: suggest("late"), line: "3", start_line: "2" });
+    const [first, second, third, late] = (await commentsOf(pull)).map(idOf);
+    for (const apply of [first, second, third]) {
+      expect(await read(pull.files, ownerBrowser)).toContain(`name="apply" value="${apply}"`);
+      const sent = await send(pull.files, "code", { apply: String(apply) }, ownerBrowser);
+      expect(sent.status, apply).toBe(303);
+    }
+    // Its lines were changed by the others.
+    for (const apply of [first, late]) {
+      const sent = await send(pull.files, "code", { apply: String(apply) }, ownerBrowser);
+      expect(sent.status, apply).toBe(409);
+    }
+    expect(await contentOf(pull)).toBe("1\n1.5\n2\n3\n");
+  });
+
   it("is not applied with one for the same line, nor with one that is no suggestion", async () => {
     const pull = await makePull();
     await comment(pull, { body: suggest("3"), line: "3", start_line: "2" });
