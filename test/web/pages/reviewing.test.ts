@@ -376,6 +376,21 @@ describe("a pending review", () => {
     expect(await read(pull.files, ownerBrowser)).toContain("second thought");
   });
 
+  it("keeps its text where a comment is added", async () => {
+    const pull = await makePull();
+    const json = { event: "PENDING", body: "As a whole", comments: [] };
+    await call("POST", `${pull.api}/reviews`, { as: reader, json });
+    await comment(pull, { when: "review", body: "a thought" });
+    expect(await reviewsOf(pull)).toMatchObject([{ body: "As a whole", comments_count: 1 }]);
+    expect(await read(pull.files)).toContain("As a whole</textarea>");
+    const other = { ...json, body: "Another text" };
+    await call("POST", `${pull.api}/reviews`, { as: reader, json: other });
+    expect(await reviewsOf(pull)).toMatchObject([{ body: "Another text", comments_count: 1 }]);
+    const fields = { state: "comment", body: "", head: pull.head, opened_at: "0" };
+    await send(pull.files, "review", fields);
+    expect(await reviewsOf(pull)).toMatchObject([{ state: "COMMENT", body: "" }]);
+  });
+
   it("is discarded with its comments", async () => {
     const pull = await makePull();
     await comment(pull, { when: "review", body: "a thought" });

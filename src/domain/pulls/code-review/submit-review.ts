@@ -72,7 +72,8 @@ const CLOSED = "can't submit review for a closed or merged PR";
 
 /**
  * Reviews a pull request. The caller's pending review of it, if there is one, takes the comments
- * and is submitted with them; with the state `pending` it stays as it is otherwise.
+ * and is submitted with them; with the state `pending` it stays as it is otherwise, also its text
+ * where the input has none.
  *
  * Cost: one batch, which checks the lock, the state and blocks, and `placeComments`.
  *
@@ -242,12 +243,13 @@ async function store(
     since === undefined
       ? undefined
       : { since, state, body, ...(first && { first: placeOf(first) }) };
+  const text = state === "pending" && body === "" ? {} : { body };
   const participation = participationArgument(ctx, pull);
   const beginning = beginReview(db, {
     one,
     participation,
     isVote: isVote(state),
-    body,
+    ...text,
     commitOid,
     entry: entryArgument(ctx),
     ...(repeat && { repeat }),
@@ -275,7 +277,7 @@ async function store(
     headOid: pull.pull.headOid,
     isStale: review.isStale ? 1 : 0,
     isDismissedStale: review.isDismissedStale,
-    row: boundRow(reviews, { state, body, isOfficial, commitOid }),
+    row: boundRow(reviews, { state, isOfficial, commitOid, ...text }),
     now: ctx.now,
   });
   try {
@@ -387,7 +389,8 @@ interface BegunReview {
   readonly one: OneReview;
   readonly participation: ParticipationArgument;
   readonly isVote: boolean;
-  readonly body: string;
+  /** Without it, the text of the pending review. */
+  readonly body?: string;
   readonly commitOid: string;
   readonly entry: EntryArgument;
   readonly repeat?: Repeat;
@@ -439,7 +442,7 @@ const beginReview = prepareAll((db, p: Params<BegunReview>) => {
         issueId,
         ...entry,
         repoId: onlyWhile(isAllowedNow, repoId),
-        body: unlessBlocked(isKeptOut(participation), p.body),
+        body: unlessBlocked(isKeptOut(participation), p.body ?? sql`${reviews.body}`),
         reviewId: sql`${reviews.id}`,
       },
       sql`from ${reviews} where ${isThis}`,
@@ -470,7 +473,7 @@ interface EndedReview {
   readonly isStale: 0 | 1;
   readonly isDismissedStale: boolean;
   readonly row: BoundRow<
-    Required<Pick<typeof reviews.$inferInsert, "state" | "body" | "isOfficial" | "commitOid">>
+    Pick<typeof reviews.$inferInsert, "state" | "body" | "isOfficial" | "commitOid">
   >;
   readonly now: number;
 }
