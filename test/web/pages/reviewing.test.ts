@@ -303,6 +303,24 @@ describe("a conversation about code", () => {
     expect(String(refused.body)).toMatch(/name="replied" value="\d+"[^]*must not be empty/);
   });
 
+  it("takes the same answer as another one on the line", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: "first" });
+    await comment(pull, { body: "second" });
+    await comment(pull, { body: "first", start_line: "1" });
+    const said = await commentsOf(pull);
+    expect(said).toHaveLength(3);
+    // The form of the second one is sent twice.
+    for (const each of [said[0], said[1], said[1]]) {
+      const fields = { opened_at: "0", replied: idOf(each), line: "0", when: "now", body: "Done" };
+      expect((await send(pull.files, "code-comment", fields, ownerBrowser)).status).toBe(303);
+    }
+    expect((await commentsOf(pull)).slice(3)).toMatchObject([
+      { in_reply_to: said[0]?.["id"], body: "Done" },
+      { in_reply_to: said[1]?.["id"], body: "Done" },
+    ]);
+  });
+
   it("is resolved and reopened by those who may", async () => {
     const pull = await makePull();
     const other = await Browser.signedIn(await make.userWithPassword());

@@ -340,18 +340,19 @@ const isOne = ({ issueId, reviewerId, id }: Params<OneReview>): SQL =>
 
 /** A comment by its text and its place. */
 interface CommentPlace {
+  /** The conversation that it answers in; null for a new one. */
+  readonly rootId: number | null;
   readonly path: string;
   readonly line: number;
+  readonly startLine: number;
   readonly side: 0 | 1;
   readonly text: string;
 }
 
-const placeOf = ({ path, line, isOldSide, body }: PlacedComment): CommentPlace => ({
-  path,
-  line,
-  side: isOldSide ? 1 : 0,
-  text: body,
-});
+const placeOf = (comment: PlacedComment): CommentPlace => {
+  const { rootId, path, line, startLine, isOldSide, body } = comment;
+  return { rootId, path, line, startLine, side: isOldSide ? 1 : 0, text: body };
+};
 
 /** What is sent again if the caller has sent it since a time. */
 interface Repeat {
@@ -373,9 +374,11 @@ function isNotSent(
     return sql`not exists (
       select 1
       from ${codeComments} sent join ${timelineEntries} said on said.id = sent.entry_id
-      where sent.issue_id = ${issueId} and sent.path = ${first.path} and sent.line = ${first.line}
-        and sent.is_old_side = ${first.side} and said.poster_id = ${reviewerId}
-        and said.created_at >= ${since} and said.body = ${first.text}
+      where sent.issue_id = ${issueId} and sent.root_id is ${first.rootId}
+        and sent.path = ${first.path} and sent.line = ${first.line}
+        and sent.start_line = ${first.startLine} and sent.is_old_side = ${first.side}
+        and said.poster_id = ${reviewerId} and said.created_at >= ${since}
+        and said.body = ${first.text}
     )`;
   }
   return sql`not exists (
