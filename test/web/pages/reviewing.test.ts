@@ -409,6 +409,27 @@ describe("a pending review", () => {
     expect(await reviewsOf(pull)).toMatchObject([{ state: "COMMENT", body: "" }]);
   });
 
+  it("is finished once, and a form that is sent again leads to it", async () => {
+    for (const isTogether of [false, true]) {
+      const pull = await makePull();
+      await comment(pull, { when: "review", body: "a thought" });
+      const fields = { state: "comment", body: "", head: pull.head, opened_at: "0" };
+      const finish = () => send(pull.files, "review", fields);
+      const sent = isTogether
+        ? await Promise.all([finish(), finish()])
+        : [await finish(), await finish()];
+      const [first, again] = sent.map(({ headers }) => headers.get("location"));
+      expect(sent.map(({ status }) => status)).toEqual([303, 303]);
+      expect(first).toMatch(/#issuecomment-\d+$/);
+      expect(again).toBe(first);
+      expect(await reviewsOf(pull)).toMatchObject([{ state: "COMMENT", comments_count: 1 }]);
+      // That of a page that was opened later is another one.
+      expect(
+        (await send(pull.files, "review", { ...fields, opened_at: String(2 ** 50) })).status,
+      ).toBe(422);
+    }
+  });
+
   it("is discarded with its comments", async () => {
     const pull = await makePull();
     await comment(pull, { when: "review", body: "a thought" });

@@ -56,6 +56,9 @@ export interface NewReview {
   readonly comments: readonly NewCodeComment[];
 }
 
+/** What is said with a pending review as a whole. */
+type Submission = Pick<NewReview, "event" | "state" | "body">;
+
 /** A review that a page sends, maybe twice. */
 export interface SentReview extends NewReview {
   /**
@@ -137,18 +140,35 @@ async function writeReview(
 export async function submitReview(
   ctx: Ctx,
   pull: PullContext,
-  { row }: ReviewContext,
-  input: Pick<NewReview, "event" | "state" | "body">,
+  pending: ReviewContext,
+  input: Submission,
 ): Promise<ReviewContext> {
+  const stored = await submitReviewOnce(ctx, pull, pending, input);
+  if (!stored) throw notPending();
+  return stored;
+}
+
+/**
+ * Submits the caller's pending review as `submitReview` does.
+ *
+ * @returns Undefined if it was submitted or discarded meanwhile.
+ * @throws Failure as `createReview`.
+ */
+export async function submitReviewOnce(
+  ctx: Ctx,
+  pull: PullContext,
+  { row }: ReviewContext,
+  input: Submission,
+): Promise<ReviewContext | undefined> {
   requireReview(ctx, pull, input.state);
   requireText(input, row.commentCount);
   const vote = await findVote(ctx, pull, input.state);
   const { commitOid, isStale, id } = row;
   const review = { ...input, ...vote, commitOid, isStale, comments: [] };
-  const stored = await store(ctx, pull, review, { id });
-  if (!stored) throw invalid("only a pending review can be submitted");
-  return stored;
+  return store(ctx, pull, review, { id });
 }
+
+export const notPending = () => invalid("only a pending review can be submitted");
 
 /** Whether a review counts as a vote. Cost: a query unless the rules are loaded. */
 async function findVote(ctx: Ctx, pull: PullContext, state: GivenState): Promise<Vote> {
