@@ -49,26 +49,36 @@ export async function highlightFences(
  *
  * The wrapper and its classes are Gitea's. The spans inside have highlight.js's classes
  * (`hljs-keyword`), not Chroma's (`k`).
+ *
+ * @param suggestion The block that has the class `code-suggestion`.
  */
-export function codeBlocks(highlighted: ReadonlyMap<Token, string>): MarkedExtension {
+export function codeBlocks(
+  highlighted: ReadonlyMap<Token, string>,
+  suggestion: Token | undefined,
+): MarkedExtension {
   return {
     renderer: {
       code(token) {
         const language = readLanguage(token.lang ?? "");
         if (language === "math") return formatMathBlock(token.text);
         const code = highlighted.get(token) ?? escapeHtml(token.text);
-        return formatCodeBlock(code.endsWith("\n") || code === "" ? code : `${code}\n`, language);
+        return formatCodeBlock(endLine(code), language, token === suggestion);
       },
     },
   };
 }
 
+/** The code of a block, of which the library drops the last line feed below a line with text. */
+export const endLine = (code: string): string =>
+  code.endsWith("\n") || code === "" ? code : `${code}\n`;
+
 /** Wraps escaped or highlighted HTML in a code block. */
-function formatCodeBlock(html: string, language: string): string {
+function formatCodeBlock(html: string, language: string, isSuggestion: boolean): string {
+  const kind = isSuggestion ? " code-suggestion" : "";
   const pre = { class: SCRIPTED.has(language) ? "code-block is-loading" : "code-block" };
   const code = { class: `chroma language-${language || "text"} display` };
   return (
-    `<div class="code-block-container code-overflow-scroll"><pre${formatAttributes(pre)}>` +
+    `<div class="code-block-container code-overflow-scroll${kind}"><pre${formatAttributes(pre)}>` +
     `<code${formatAttributes(code)}>${html}</code></pre></div>\n`
   );
 }

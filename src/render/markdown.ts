@@ -1,28 +1,27 @@
-import { Marked, Parser, type Token } from "marked";
+import { Parser, type Token } from "marked";
 import { alerts } from "./alerts.ts";
-import { BoundedLexer, BoundedTokenizer } from "./bounded-tokenizer.ts";
 import { codeBlocks, highlightFences } from "./code-blocks.ts";
 import { codeSpans } from "./code-spans.ts";
 import { commitReferences } from "./commit-references.ts";
 import { emoji } from "./emoji.ts";
-import { footnoteList, footnotes } from "./footnotes.ts";
+import { footnoteList } from "./footnotes.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { headings } from "./headings.ts";
 import { issueReferences } from "./issue-references.ts";
-import { imagesInLinks, isWiki, links } from "./links.ts";
+import { lexMarkdown } from "./lex-markdown.ts";
+import { imagesInLinks, links } from "./links.ts";
 import type { MarkupOptions } from "./markup-options.ts";
-import { math } from "./math.ts";
 import { mentions } from "./mentions.ts";
 import { rawHtmlCleaner } from "./raw-html.ts";
 import { knownReferences } from "./reference-tokens.ts";
 import { NOTHING_KNOWN, ReferenceList } from "./references.ts";
 import type { RenderBudget } from "./render-budget.ts";
 import { sanitize } from "./sanitize.ts";
+import { findSuggestion } from "./suggestion.ts";
 import { tables } from "./tables.ts";
 import { findBoxes, taskLists } from "./task-lists.ts";
 import { type TextRule, textRules } from "./text-rules.ts";
 import { trackerReferences } from "./tracker-references.ts";
-import { wikiLinks } from "./wiki-links.ts";
 
 /**
  * Renders Markdown as sanitized HTML: parses it into tokens, rewrites them, looks up references,
@@ -42,12 +41,7 @@ export async function renderMarkdown(
   const frontMatter = options.mode === "comment" ? undefined : await readFrontMatter(source);
   const body = source.slice(frontMatter?.end ?? 0);
 
-  const marked = new Marked({ gfm: true, breaks: options.mode === "comment" });
-  marked.use(math(budget), footnotes(formatSuffix(options)));
-  if (isWiki(options)) marked.use(wikiLinks(options));
-
-  const tokenizer = new BoundedTokenizer(body, budget);
-  const parsed = await new BoundedLexer({ ...marked.defaults, tokenizer }, budget).lexInTurns(body);
+  const { marked, tokens: parsed } = await lexMarkdown(body, options, budget);
   const everyToken: Token[] = [];
   const found = new ReferenceList();
   const rewriters = [
@@ -67,6 +61,8 @@ export async function renderMarkdown(
   }
   const boxes = findBoxes(everyToken, source, frontMatter?.end ?? 0);
   const highlighted = await highlightFences(everyToken, budget);
+  const suggestion =
+    options.mode === "comment" ? findSuggestion(blocks.flatMap(({ tokens }) => tokens)) : undefined;
 
   const mayReferToTracker = options.repo !== undefined && options.mode !== "markdown";
   const isResolved = !found.isEmpty || (mayReferToTracker && !options.tracker && body !== "");
@@ -78,7 +74,7 @@ export async function renderMarkdown(
 
   marked.use(
     alerts,
-    codeBlocks(highlighted),
+    codeBlocks(highlighted, suggestion),
     codeSpans,
     headings(),
     knownReferences(known ?? NOTHING_KNOWN),
@@ -112,10 +108,6 @@ function splitBlocks(tokens: readonly Token[]): Token[][] {
     else blocks.push([token]);
   }
   return blocks;
-}
-
-function formatSuffix(options: MarkupOptions): string {
-  return options.footnoteSuffix ?? (options.mode === "comment" ? "preview" : "");
 }
 
 /** The rules for emoji and references in the text of a mode. */

@@ -30,7 +30,7 @@ const GENERATED_CLASSES: Readonly<Record<string, RegExp>> = {
   blockquote: /^attention-(?:header|note|tip|important|warning|caution)$/,
   code: /^(?:chroma|display|nohighlight|language-[\w+#.-]{1,40})$/,
   details: /^frontmatter-content$/,
-  div: /^code-(?:block-container|overflow-scroll)$/,
+  div: /^code-(?:block-container|overflow-scroll|suggestion)$/,
   li: /^task-list-item$/,
   pre: /^(?:code-block|is-loading|plain-text)$/,
   span: /^(?:color-preview|emoji|hljs-[a-z_-]{1,40}|[a-z]{1,20}_{1,2})$/,

@@ -72,6 +72,6 @@ export function mapChildren(token: Token, map: (tokens: Token[]) => Token[]): vo
   }
 }
 
-function isRawTag(token: Token): token is RawTag {
+export function isRawTag(token: Token): token is RawTag {
   return token.type === "html" && "element" in token;
 }

@@ -303,6 +303,24 @@ describe("a conversation about code", () => {
     expect(String(refused.body)).toMatch(/name="replied" value="\d+"[^]*must not be empty/);
   });
 
+  it("takes the same answer as another one on the line", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: "first" });
+    await comment(pull, { body: "second" });
+    await comment(pull, { body: "first", start_line: "1" });
+    const said = await commentsOf(pull);
+    expect(said).toHaveLength(3);
+    // The form of the second one is sent twice.
+    for (const each of [said[0], said[1], said[1]]) {
+      const fields = { opened_at: "0", replied: idOf(each), line: "0", when: "now", body: "Done" };
+      expect((await send(pull.files, "code-comment", fields, ownerBrowser)).status).toBe(303);
+    }
+    expect((await commentsOf(pull)).slice(3)).toMatchObject([
+      { in_reply_to: said[0]?.["id"], body: "Done" },
+      { in_reply_to: said[1]?.["id"], body: "Done" },
+    ]);
+  });
+
   it("is resolved and reopened by those who may", async () => {
     const pull = await makePull();
     const other = await Browser.signedIn(await make.userWithPassword());
@@ -376,6 +394,42 @@ describe("a pending review", () => {
     expect(await read(pull.files, ownerBrowser)).toContain("second thought");
   });
 
+  it("keeps its text where a comment is added", async () => {
+    const pull = await makePull();
+    const json = { event: "PENDING", body: "As a whole", comments: [] };
+    await call("POST", `${pull.api}/reviews`, { as: reader, json });
+    await comment(pull, { when: "review", body: "a thought" });
+    expect(await reviewsOf(pull)).toMatchObject([{ body: "As a whole", comments_count: 1 }]);
+    expect(await read(pull.files)).toContain("As a whole</textarea>");
+    const other = { ...json, body: "Another text" };
+    await call("POST", `${pull.api}/reviews`, { as: reader, json: other });
+    expect(await reviewsOf(pull)).toMatchObject([{ body: "Another text", comments_count: 1 }]);
+    const fields = { state: "comment", body: "", head: pull.head, opened_at: "0" };
+    await send(pull.files, "review", fields);
+    expect(await reviewsOf(pull)).toMatchObject([{ state: "COMMENT", body: "" }]);
+  });
+
+  it("is finished once, and a form that is sent again leads to it", async () => {
+    for (const isTogether of [false, true]) {
+      const pull = await makePull();
+      await comment(pull, { when: "review", body: "a thought" });
+      const fields = { state: "comment", body: "", head: pull.head, opened_at: "0" };
+      const finish = () => send(pull.files, "review", fields);
+      const sent = isTogether
+        ? await Promise.all([finish(), finish()])
+        : [await finish(), await finish()];
+      const [first, again] = sent.map(({ headers }) => headers.get("location"));
+      expect(sent.map(({ status }) => status)).toEqual([303, 303]);
+      expect(first).toMatch(/#issuecomment-\d+$/);
+      expect(again).toBe(first);
+      expect(await reviewsOf(pull)).toMatchObject([{ state: "COMMENT", comments_count: 1 }]);
+      // That of a page that was opened later is another one.
+      expect(
+        (await send(pull.files, "review", { ...fields, opened_at: String(2 ** 50) })).status,
+      ).toBe(422);
+    }
+  });
+
   it("is discarded with its comments", async () => {
     const pull = await makePull();
     await comment(pull, { when: "review", body: "a thought" });
@@ -423,6 +477,41 @@ describe("a suggestion", () => {
     }
   });
 
+  it.each([
+    ["an HTML comment", `<!--\n${suggest("HIDDEN")}\n-->\ntext`],
+    ["a block of tildes", `~~~\n${suggest("HIDDEN")}\n~~~`],
+    ["a quote", suggest("HIDDEN").replaceAll(/^/gm, "> ")],
+    ["folded HTML", `<details>\n\n${suggest("HIDDEN")}\n\n</details>`],
+  ])("is none in %s", async (_, body) => {
+    const pull = await makePull();
+    await comment(pull, { body });
+    const id = idOf((await commentsOf(pull))[0]);
+    for (const at of [pull.files, pull.at]) {
+      const page = await read(at, ownerBrowser);
+      expect(page).not.toMatch(/name="apply"|apply-suggestions|class="added">\+HIDDEN/);
+    }
+    for (const [action, fields] of [
+      ["code", { apply: id }],
+      ["apply-suggestions", { [`suggestion-${id}`]: "on" }],
+    ] as const) {
+      expect((await send(pull.files, action, fields, ownerBrowser)).status).toBe(422);
+    }
+    expect(await contentOf(pull)).toBe("one\nTWO\nthree\n");
+  });
+
+  it("is that of the page where another block looks like it", async () => {
+    const pull = await makePull();
+    await comment(pull, {
+      body: `${suggest("quoted").replaceAll(/^/gm, "> ")}\n\n${suggest("2")}`,
+    });
+    expect(await read(pull.files, ownerBrowser)).toMatch(
+      /<blockquote>[^]*quoted[^]*<\/blockquote>[^]*class="added">\+2\n/,
+    );
+    const apply = { apply: idOf((await commentsOf(pull))[0]) };
+    expect((await send(pull.files, "code", apply, ownerBrowser)).status).toBe(303);
+    expect(await contentOf(pull)).toBe("one\n2\nthree\n");
+  });
+
   it("is applied by those who may write to the head, alone", async () => {
     const pull = await makePull();
     await comment(pull, { body: suggest("2") });
@@ -461,6 +550,26 @@ describe("a suggestion", () => {
       { sha: pull.head },
       {},
     ]);
+  });
+
+  it("is applied after another, before the comments followed the head", async () => {
+    const pull = await makePull();
+    await comment(pull, { body: suggest("1\n1.5"), line: "1", start_line: "1" });
+    await comment(pull, { body: suggest("2") });
+    await comment(pull, { body: suggest("3"), line: "3", start_line: "3" });
+    await comment(pull, { body: suggest("late"), line: "3", start_line: "2" });
+    const [first, second, third, late] = (await commentsOf(pull)).map(idOf);
+    for (const apply of [first, second, third]) {
+      expect(await read(pull.files, ownerBrowser)).toContain(`name="apply" value="${apply}"`);
+      const sent = await send(pull.files, "code", { apply: String(apply) }, ownerBrowser);
+      expect(sent.status, apply).toBe(303);
+    }
+    // Its lines were changed by the others.
+    for (const apply of [first, late]) {
+      const sent = await send(pull.files, "code", { apply: String(apply) }, ownerBrowser);
+      expect(sent.status, apply).toBe(409);
+    }
+    expect(await contentOf(pull)).toBe("1\n1.5\n2\n3\n");
   });
 
   it("is not applied with one for the same line, nor with one that is no suggestion", async () => {

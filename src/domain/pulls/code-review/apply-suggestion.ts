@@ -12,8 +12,10 @@ import {
   type MadeCommit,
 } from "../../code/contents/commit-files.ts";
 import { readTreePath } from "../../code/contents/tree-path.ts";
+import { findCodeComments } from "../reviews/find-code-comments.ts";
 import { findFileAt } from "../reviews/find-file-at.ts";
-import { readSuggestion } from "../reviews/read-suggestion.ts";
+import { followComments } from "../reviews/follow-comments.ts";
+import { catchUp } from "../sync/catch-up.ts";
 import { requireWritableHead } from "../pull/writable-head.ts";
 
 /** Maximum size of a file that a suggestion changes, in bytes. */
@@ -44,8 +46,8 @@ export const applyCodeSuggestion = (
  * suggestions.
  * @throws Failure `invalid` for no comment or more than 100, for one that suggests nothing, on the
  * old side, of a pending review, and for a pull request that is closed or whose head has no branch
- * any more; `conflict` where a file has changed since, where two suggestions are for the same line,
- * and where a file would not change; else as `requireWritableHead`.
+ * any more; `conflict` where the lines have changed since, where two suggestions are for the same
+ * line, and where a file would not change; else as `requireWritableHead`.
  */
 export async function applyCodeSuggestions(
   ctx: Ctx,
@@ -58,12 +60,18 @@ export async function applyCodeSuggestions(
   if (comments.length > SUGGESTIONS_MAX) {
     throw invalid(`at most ${SUGGESTIONS_MAX} suggestions make a commit`);
   }
-  const suggestions = comments.map((comment) => readPlaced(comment, pull));
+  const replacements = await readReplacements(ctx, comments);
   if (pull.row.isClosed) throw invalid("the pull request is closed");
   const headRepo = await requireWritableHead(ctx, pull);
   if (pull.headTip === undefined) throw invalid("the head is no branch");
-  const { headOid, headBranch } = pull.pull;
-  if (suggestions.some(({ isStale }) => isStale)) throw changedSince();
+  const { headOid, headBranch } = (await catchUp(ctx, pull)).pull;
+  const suggestions = (await followAll(ctx, pull, comments, headOid)).map(({ code, entry }) => {
+    const replacement = replacements.get(entry.id);
+    const isHere = !code.isOutdated && code.commitOid === headOid;
+    if (replacement === undefined || !isHere) throw changedSince();
+    const { path, startLine, line } = code;
+    return { path, startLine, line, replacement };
+  });
   const byPath = Map.groupBy(suggestions, ({ path }) => path);
   for (const ofFile of byPath.values()) requireApart(ofFile);
   const [first] = suggestions;
@@ -102,21 +110,39 @@ interface PlacedSuggestion {
   readonly startLine: number;
   readonly line: number;
   readonly replacement: string;
-  /** Whether the lines are not those of the head. */
-  readonly isStale: boolean;
 }
 
-function readPlaced(
-  { code, entry, review }: CodeCommentContext,
-  { pull }: PullContext,
-): PlacedSuggestion {
-  const replacement = readSuggestion(entry.body);
-  if (replacement === undefined) throw invalid("the comment suggests nothing");
-  if (review.state === "pending") throw invalid("the review of the comment is pending");
-  if (code.isOldSide || code.line === 0) throw invalid("the comment is on no line of the head");
-  const { path, startLine, line } = code;
-  const isStale = code.isOutdated || code.commitOid !== pull.headOid;
-  return { path, startLine, line, replacement, isStale };
+/** What comments suggest, by their ids. */
+async function readReplacements(
+  ctx: Ctx,
+  comments: readonly CodeCommentContext[],
+): Promise<ReadonlyMap<number, string>> {
+  // Loaded on first use, as it reads what the renderer shows.
+  const { readSuggestion } = await import("../../../render/suggestion.ts");
+  const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
+  const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
+  const replacements = new Map<number, string>();
+  for (const { code, entry, review } of comments) {
+    const replacement = await readSuggestion(entry.body, budget);
+    if (replacement === undefined) throw invalid("the comment suggests nothing");
+    if (review.state === "pending") throw invalid("the review of the comment is pending");
+    if (code.isOldSide || code.line === 0) throw invalid("the comment is on no line of the head");
+    replacements.set(entry.id, replacement);
+  }
+  return replacements;
+}
+
+/** Comments with their places in the head, which the job that follows it may not have moved yet. */
+async function followAll(
+  ctx: Ctx,
+  pull: PullContext,
+  comments: readonly CodeCommentContext[],
+  headOid: string,
+): Promise<readonly CodeCommentContext[]> {
+  if (comments.every(({ code }) => code.commitOid === headOid)) return comments;
+  const ids = comments.map(({ entry }) => entry.id);
+  await followComments(ctx, pull, headOid, pull.pull.mergeBaseOid, ids);
+  return findCodeComments(ctx, pull.repo, pull.row.number, ids);
 }
 
 /** Refuses suggestions for the same line of a file. */

@@ -2,8 +2,13 @@ import type { Ctx } from "../../../context.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
 import { loadRules } from "../../code/protections/select-rules.ts";
-import { findPendingReview } from "../reviews/find-review.ts";
-import { createReviewOnce, type SentReview, submitReview } from "./submit-review.ts";
+import { findPendingReview, findSentReview } from "../reviews/find-review.ts";
+import {
+  createReviewOnce,
+  notPending,
+  type SentReview,
+  submitReviewOnce,
+} from "./submit-review.ts";
 
 /**
  * Submits the caller's pending review of a pull request with what it says as a whole; without one,
@@ -11,20 +16,26 @@ import { createReviewOnce, type SentReview, submitReview } from "./submit-review
  *
  * Cost: two round trips.
  *
- * @returns Undefined where the same was sent before.
+ * @returns The review; that which was sent before, where the same is sent again.
  * @throws Failure as `submitReview` and `createReview`.
  */
 export async function finishReview(
   ctx: Ctx,
   pull: PullContext,
   input: Omit<SentReview, "comments" | "isAlone">,
-): Promise<ReviewContext | undefined> {
-  const [pending, rules] = await Promise.all([
+): Promise<ReviewContext> {
+  const [pending, sent, rules] = await Promise.all([
     findPendingReview(ctx, pull),
+    findSentReview(ctx, pull, input),
     loadRules(ctx, pull.repo),
   ]);
+  if (!pending && sent) return sent;
   const ruled = { ...pull, repo: { ...pull.repo, rules } };
-  return pending
-    ? submitReview(ctx, ruled, pending, input)
-    : createReviewOnce(ctx, ruled, { ...input, comments: [], isAlone: false });
+  const stored = await (pending
+    ? submitReviewOnce(ctx, ruled, pending, input)
+    : createReviewOnce(ctx, ruled, { ...input, comments: [], isAlone: false }));
+  // The same was sent at the same time.
+  const found = stored ?? (await findSentReview(ctx, pull, input));
+  if (!found) throw notPending();
+  return found;
 }

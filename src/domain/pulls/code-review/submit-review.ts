@@ -56,6 +56,9 @@ export interface NewReview {
   readonly comments: readonly NewCodeComment[];
 }
 
+/** What is said with a pending review as a whole. */
+type Submission = Pick<NewReview, "event" | "state" | "body">;
+
 /** A review that a page sends, maybe twice. */
 export interface SentReview extends NewReview {
   /**
@@ -72,7 +75,8 @@ const CLOSED = "can't submit review for a closed or merged PR";
 
 /**
  * Reviews a pull request. The caller's pending review of it, if there is one, takes the comments
- * and is submitted with them; with the state `pending` it stays as it is otherwise.
+ * and is submitted with them; with the state `pending` it stays as it is otherwise, also its text
+ * where the input has none.
  *
  * Cost: one batch, which checks the lock, the state and blocks, and `placeComments`.
  *
@@ -136,18 +140,35 @@ async function writeReview(
 export async function submitReview(
   ctx: Ctx,
   pull: PullContext,
-  { row }: ReviewContext,
-  input: Pick<NewReview, "event" | "state" | "body">,
+  pending: ReviewContext,
+  input: Submission,
 ): Promise<ReviewContext> {
+  const stored = await submitReviewOnce(ctx, pull, pending, input);
+  if (!stored) throw notPending();
+  return stored;
+}
+
+/**
+ * Submits the caller's pending review as `submitReview` does.
+ *
+ * @returns Undefined if it was submitted or discarded meanwhile.
+ * @throws Failure as `createReview`.
+ */
+export async function submitReviewOnce(
+  ctx: Ctx,
+  pull: PullContext,
+  { row }: ReviewContext,
+  input: Submission,
+): Promise<ReviewContext | undefined> {
   requireReview(ctx, pull, input.state);
   requireText(input, row.commentCount);
   const vote = await findVote(ctx, pull, input.state);
   const { commitOid, isStale, id } = row;
   const review = { ...input, ...vote, commitOid, isStale, comments: [] };
-  const stored = await store(ctx, pull, review, { id });
-  if (!stored) throw invalid("only a pending review can be submitted");
-  return stored;
+  return store(ctx, pull, review, { id });
 }
+
+export const notPending = () => invalid("only a pending review can be submitted");
 
 /** Whether a review counts as a vote. Cost: a query unless the rules are loaded. */
 async function findVote(ctx: Ctx, pull: PullContext, state: GivenState): Promise<Vote> {
@@ -242,12 +263,13 @@ async function store(
     since === undefined
       ? undefined
       : { since, state, body, ...(first && { first: placeOf(first) }) };
+  const text = state === "pending" && body === "" ? {} : { body };
   const participation = participationArgument(ctx, pull);
   const beginning = beginReview(db, {
     one,
     participation,
     isVote: isVote(state),
-    body,
+    ...text,
     commitOid,
     entry: entryArgument(ctx),
     ...(repeat && { repeat }),
@@ -275,7 +297,7 @@ async function store(
     headOid: pull.pull.headOid,
     isStale: review.isStale ? 1 : 0,
     isDismissedStale: review.isDismissedStale,
-    row: boundRow(reviews, { state, body, isOfficial, commitOid }),
+    row: boundRow(reviews, { state, isOfficial, commitOid, ...text }),
     now: ctx.now,
   });
   try {
@@ -338,18 +360,19 @@ const isOne = ({ issueId, reviewerId, id }: Params<OneReview>): SQL =>
 
 /** A comment by its text and its place. */
 interface CommentPlace {
+  /** The conversation that it answers in; null for a new one. */
+  readonly rootId: number | null;
   readonly path: string;
   readonly line: number;
+  readonly startLine: number;
   readonly side: 0 | 1;
   readonly text: string;
 }
 
-const placeOf = ({ path, line, isOldSide, body }: PlacedComment): CommentPlace => ({
-  path,
-  line,
-  side: isOldSide ? 1 : 0,
-  text: body,
-});
+const placeOf = (comment: PlacedComment): CommentPlace => {
+  const { rootId, path, line, startLine, isOldSide, body } = comment;
+  return { rootId, path, line, startLine, side: isOldSide ? 1 : 0, text: body };
+};
 
 /** What is sent again if the caller has sent it since a time. */
 interface Repeat {
@@ -371,9 +394,11 @@ function isNotSent(
     return sql`not exists (
       select 1
       from ${codeComments} sent join ${timelineEntries} said on said.id = sent.entry_id
-      where sent.issue_id = ${issueId} and sent.path = ${first.path} and sent.line = ${first.line}
-        and sent.is_old_side = ${first.side} and said.poster_id = ${reviewerId}
-        and said.created_at >= ${since} and said.body = ${first.text}
+      where sent.issue_id = ${issueId} and sent.root_id is ${first.rootId}
+        and sent.path = ${first.path} and sent.line = ${first.line}
+        and sent.start_line = ${first.startLine} and sent.is_old_side = ${first.side}
+        and said.poster_id = ${reviewerId} and said.created_at >= ${since}
+        and said.body = ${first.text}
     )`;
   }
   return sql`not exists (
@@ -387,7 +412,8 @@ interface BegunReview {
   readonly one: OneReview;
   readonly participation: ParticipationArgument;
   readonly isVote: boolean;
-  readonly body: string;
+  /** Without it, the text of the pending review. */
+  readonly body?: string;
   readonly commitOid: string;
   readonly entry: EntryArgument;
   readonly repeat?: Repeat;
@@ -439,7 +465,7 @@ const beginReview = prepareAll((db, p: Params<BegunReview>) => {
         issueId,
         ...entry,
         repoId: onlyWhile(isAllowedNow, repoId),
-        body: unlessBlocked(isKeptOut(participation), p.body),
+        body: unlessBlocked(isKeptOut(participation), p.body ?? sql`${reviews.body}`),
         reviewId: sql`${reviews.id}`,
       },
       sql`from ${reviews} where ${isThis}`,
@@ -470,7 +496,7 @@ interface EndedReview {
   readonly isStale: 0 | 1;
   readonly isDismissedStale: boolean;
   readonly row: BoundRow<
-    Required<Pick<typeof reviews.$inferInsert, "state" | "body" | "isOfficial" | "commitOid">>
+    Pick<typeof reviews.$inferInsert, "state" | "body" | "isOfficial" | "commitOid">
   >;
   readonly now: number;
 }

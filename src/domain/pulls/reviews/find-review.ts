@@ -1,4 +1,4 @@
-import { and, asc, eq, sql, type SQL } from "drizzle-orm";
+import { and, asc, desc, eq, gte, sql, type SQL } from "drizzle-orm";
 
 import { askedTeam } from "../../../auth/access/reviewing-teams.ts";
 import type { Ctx } from "../../../context.ts";
@@ -161,6 +161,43 @@ export const pendingReview = prepare(
           sql`${reviews.state} = 'pending'`,
         ),
       ),
+);
+
+/** What a caller has sent with a review as a whole. */
+export interface SentText {
+  readonly state: Review["state"];
+  readonly body: string;
+  /** The time from which on it was sent. */
+  readonly since: number;
+}
+
+/** Finds the latest review that the caller has submitted so; undefined if there is none. */
+export async function findSentReview(
+  ctx: Ctx,
+  pull: PullContext,
+  { state, body, since }: SentText,
+): Promise<ReviewContext | undefined> {
+  const reviewerId = ctx.actor.user?.id ?? null;
+  const asked = { issueId: pull.row.id, reviewerId, state, body, since };
+  const [row] = await sentReview(ctx.db, asked);
+  return row && toReviewContext(pull, row);
+}
+
+type SentBy = SentText & { issueId: number; reviewerId: number | null };
+
+const sentReview = prepare((db, p: Params<SentBy>) =>
+  selectReviews(db)
+    .where(
+      allOf(
+        eq(reviews.issueId, p.issueId),
+        eq(reviews.reviewerId, p.reviewerId),
+        eq(reviews.state, p.state),
+        eq(reviews.body, p.body),
+        gte(reviews.createdAt, p.since),
+      ),
+    )
+    .orderBy(desc(reviews.id))
+    .limit(1),
 );
 
 /** Reviewers of a pull request that are listed, at most. */

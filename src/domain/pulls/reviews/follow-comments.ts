@@ -31,6 +31,7 @@ const STEPS_MAX = 100_000_000;
  *
  * @param newHeadOid A commit in the repository of the base.
  * @param newMergeBaseOid That of the new head; "" for none.
+ * @param ids The comments that follow; all without them.
  * @returns Whether all comments follow now; if not, call it again.
  */
 export async function followComments(
@@ -38,6 +39,7 @@ export async function followComments(
   { repo, row }: Pick<PullContext, "repo" | "row">,
   newHeadOid: string,
   newMergeBaseOid: string,
+  ids?: readonly number[],
 ): Promise<boolean> {
   const comments = await ctx.db
     .select(FOLLOWED)
@@ -47,6 +49,8 @@ export async function followComments(
         eq(codeComments.issueId, row.id),
         eq(codeComments.isOutdated, false),
         gt(codeComments.line, 0),
+        ids &&
+          sql`${codeComments.entryId} in (select value from json_each(${JSON.stringify(ids)}))`,
         sql`${codeComments.commitOid} <> iif(
           ${codeComments.isOldSide}, ${newMergeBaseOid}, ${newHeadOid}
         )`,

@@ -137,7 +137,7 @@ const review = onPull(async (pull, { ctx, form }): Promise<Done> => {
     since: readSince(form),
   });
   const path = issuePath(pull);
-  const id = sent?.entryId;
+  const id = sent.entryId;
   return { path: id === undefined ? path : `${path}?entry=${id}#issuecomment-${id}` };
 });
 

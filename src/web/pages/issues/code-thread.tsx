@@ -18,7 +18,7 @@ import { CodeForm, type CodePlace } from "./code-form.tsx";
 import { EditForm } from "./edit-form.tsx";
 import { mayTakePart, type Refused } from "./issue-head.tsx";
 import { Reactions } from "./reactions.tsx";
-import { showSuggestion, SUGGESTION, suggestionOf } from "./suggestion.ts";
+import { type ShownComment, SUGGESTION } from "./suggestion.ts";
 
 /** A conversation about code. */
 export interface Thread {
@@ -52,7 +52,7 @@ export interface ThreadPage {
   readonly pull: PullContext;
   readonly sending: Sending;
   /** The comments as HTML, by their ids. */
-  readonly html: ReadonlyMap<number, string>;
+  readonly shown: ReadonlyMap<number, ShownComment>;
   readonly reactions: ReadonlyMap<number | null, readonly ReactionCount[]>;
   /** Whether the reader has begun a review. */
   readonly hasPending: boolean;
@@ -95,12 +95,12 @@ export const mayApply = ({ headRepo, headTip, pull, row, repo }: PullContext): b
 
 const WRITE_CODE = { unit: "code", mode: "write" } as const;
 
-/** Whether a comment suggests something that applies to the head as it is. */
-export const isApplicable = (comment: CodeCommentContext, { pull }: PullContext): boolean =>
-  comment.review.state !== "pending" &&
-  !comment.code.isOutdated &&
-  comment.code.commitOid === pull.headOid &&
-  suggestionOf(comment) !== undefined;
+/** Whether the page shows what a comment suggests for the head. */
+export const isApplicable = (
+  { entry, code, review }: CodeCommentContext,
+  shown: ThreadPage["shown"],
+): boolean =>
+  review.state !== "pending" && !code.isOutdated && shown.get(entry.id)?.isSuggestion === true;
 
 /** The form to which the buttons of conversations belong. */
 const BUTTONS_ID = "code-buttons";
@@ -302,9 +302,9 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
           }
         />
       ) : (
-        <UserText html={showSuggestion(on.html.get(entry.id) ?? "", comment)} />
+        <UserText html={on.shown.get(entry.id)?.html ?? ""} />
       )}
-      {user !== undefined && mayApply(pull) && isApplicable(comment, pull) ? (
+      {user !== undefined && mayApply(pull) && isApplicable(comment, on.shown) ? (
         <div class="row">
           <ThreadButton name="apply" commentId={entry.id} label="Apply suggestion" class="small" />
           {on.hasApplyForm ? (

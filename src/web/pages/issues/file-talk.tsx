@@ -4,7 +4,6 @@ import type { Child } from "hono/jsx";
 
 import type { ChangedPath, FileDiff } from "../../../domain/code/commits/list-file-diffs.ts";
 import type { CodeReview } from "../../../domain/pulls/reviews/read-code-review.ts";
-import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { WebEnv } from "../../env.ts";
 import { renderComments } from "../markup.ts";
 import { type DiffNotes, placeOfFile, type ShownDiff } from "../repository/diff.tsx";
@@ -31,6 +30,7 @@ import {
 } from "./code-thread.tsx";
 import { mayTakePart, type Refused } from "./issue-head.tsx";
 import { countComments, REVIEW_ID } from "./review-form.tsx";
+import { showSuggestions } from "./suggestion.ts";
 
 /** The form to which the buttons belong that mark files as viewed. */
 export const VIEWED_ID = "viewed-files";
@@ -76,6 +76,8 @@ export interface FileTalk {
   readonly notes: DiffNotes;
   /** A form whose file is not on the page. */
   readonly elsewhere: Child;
+  /** Whether the page needs a `SuggestionsForm`. */
+  readonly hasApplyForm: boolean;
   /** Whether a form says itself why it was refused. */
   readonly isRefusalShown: boolean;
 }
@@ -119,16 +121,13 @@ export async function openFileTalk(
     notesAt: (id) => notes.get(id) ?? new FileNotes(undefined),
     notes: toDiffNotes(page, props, notes, mayComment, asked),
     elsewhere: form === undefined || home ? undefined : raw(form),
+    hasApplyForm: on.hasApplyForm,
     isRefusalShown:
       asked?.fault !== undefined ||
       refused?.form.text("action") === "review" ||
       isShownInThread(review, refused),
   };
 }
-
-/** Whether there is a suggestion to apply among the comments of a page. */
-export const hasSuggestions = ({ comments }: CodeReview, pull: PullContext): boolean =>
-  mayApply(pull) && comments.some((comment) => isApplicable(comment, pull));
 
 async function openThreads(
   c: Context<WebEnv>,
@@ -138,14 +137,15 @@ async function openThreads(
   const { ctx, repo, pull } = page;
   const bodies = review.comments.map(({ entry }) => entry.body);
   const texts = bodies.length === 0 ? [] : await renderComments(ctx, repo, bodies);
+  const shown = await showSuggestions(ctx, review.comments, texts);
   return {
     page,
     pull,
     sending,
-    html: new Map(review.comments.map(({ entry }, at) => [entry.id, texts[at] ?? ""])),
+    shown,
     reactions: review.reactions,
     hasPending: review.pending !== undefined,
-    hasApplyForm: hasSuggestions(review, pull),
+    hasApplyForm: mayApply(pull) && review.comments.some((each) => isApplicable(each, shown)),
     opened: { reply: Number(c.req.query("reply")), edit: Number(c.req.query("edit")) },
     refused,
     hrefOf: (id, form?: ThreadForm) => {

@@ -18,7 +18,7 @@ import type { Done } from "./action.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { CodeForm } from "./code-form.tsx";
 import { SuggestionsForm, ThreadButtons } from "./code-thread.tsx";
-import { hasSuggestions, NO_FORM, openFileTalk, VIEWED_ID } from "./file-talk.tsx";
+import { NO_FORM, openFileTalk, VIEWED_ID } from "./file-talk.tsx";
 import { mayTakePart, type Refused } from "./issue-head.tsx";
 import { renderPull } from "./render-pull.tsx";
 import { ReviewForm } from "./review-form.tsx";
@@ -117,7 +117,7 @@ async function showFiles(
         <>
           <ThreadButtons sending={sending} />
           <ActionForm {...sending} action="view-file" id={VIEWED_ID} />
-          {hasSuggestions(review, pull) ? <SuggestionsForm sending={sending} /> : undefined}
+          {talk.hasApplyForm ? <SuggestionsForm sending={sending} /> : undefined}
         </>
       ) : undefined}
       {mayTakePart(page, pull) ? (

@@ -11,6 +11,7 @@ import type { Sending } from "./action-form.tsx";
 import { namePlace } from "./code-form.tsx";
 import { CodeThread, groupThreads, type Thread, type ThreadPage, toPlace } from "./code-thread.tsx";
 import type { Refused } from "./issue-head.tsx";
+import { showSuggestions } from "./suggestion.ts";
 
 interface ReviewTalkProps {
   page: EnteredRepository;
@@ -41,7 +42,7 @@ export async function openReviewTalk(props: ReviewTalkProps): Promise<ReviewTalk
     page,
     pull,
     sending,
-    html: new Map(comments.map(({ entry }, at) => [entry.id, html[at] ?? ""])),
+    shown: await showSuggestions(page.ctx, comments, html),
     reactions: code.reactions,
     hasPending: code.hasPending,
     hasApplyForm: false,

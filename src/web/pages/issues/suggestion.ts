@@ -1,28 +1,58 @@
-import { readSuggestion } from "../../../domain/pulls/reviews/read-suggestion.ts";
+import type { Ctx } from "../../../context.ts";
 import { escapeHtml } from "../../../render/html.ts";
 import type { CodeCommentContext } from "../../../shapes/pulls/pull-review-comment.ts";
 
 /** The beginning of the names of boxes that choose suggestions. */
 export const SUGGESTION = "suggestion-";
 
-/** The block of a suggestion, as Markdown is rendered. */
-const BLOCK =
-  /<div class="code-block-container[^"]*"><pre[^>]*><code class="chroma language-suggestion display">[^]*?<\/code><\/pre><\/div>/;
+/** A comment as HTML. */
+export interface ShownComment {
+  readonly html: string;
+  /** Whether it shows a suggestion for lines of the head. */
+  readonly isSuggestion: boolean;
+}
 
-/** What a comment suggests for lines of the head; undefined for one that suggests nothing. */
-export const suggestionOf = ({ code, entry }: CodeCommentContext): string | undefined =>
-  code.isOldSide || code.line === 0 ? undefined : readSuggestion(entry.body);
+/** The block of a suggestion, as Markdown is rendered. */
+const BLOCK = /<div class="[^"]* code-suggestion"><pre[^>]*><code[^>]*>[^]*?<\/code><\/pre><\/div>/;
 
 /**
- * Shows the suggestion of a comment as a diff of the lines that it is about, as far as the part of
- * the diff has them that is stored with the comment.
+ * Shows the suggestions of comments as diffs of the lines that these are about, as far as the part
+ * of the diff has them that is stored with the comment.
  *
- * @param html The comment as HTML.
+ * @param texts The comments as HTML, in their order.
+ * @returns The comments by their ids.
  */
-export function showSuggestion(html: string, comment: CodeCommentContext): string {
-  const replacement = suggestionOf(comment);
-  if (replacement === undefined) return html;
-  const { diffHunk, line, startLine } = comment.code;
+export async function showSuggestions(
+  ctx: Ctx,
+  comments: readonly CodeCommentContext[],
+  texts: readonly string[],
+): Promise<ReadonlyMap<number, ShownComment>> {
+  const shown = new Map<number, ShownComment>();
+  for (const [at, comment] of comments.entries()) {
+    shown.set(comment.entry.id, { html: texts[at] ?? "", isSuggestion: false });
+  }
+  const suggesting = comments.filter(({ code, entry }) => {
+    const isOnHead = !code.isOldSide && code.line > 0;
+    return isOnHead && BLOCK.test(shown.get(entry.id)?.html ?? "");
+  });
+  if (suggesting.length === 0) return shown;
+  const { readSuggestion } = await import("../../../render/suggestion.ts");
+  const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
+  const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
+  for (const { code, entry } of suggesting) {
+    const replacement = await readSuggestion(entry.body, budget);
+    if (replacement === undefined) continue;
+    const { html = "" } = shown.get(entry.id) ?? {};
+    const diff = formatDiff(code, replacement);
+    shown.set(entry.id, { html: html.replace(BLOCK, () => diff), isSuggestion: true });
+  }
+  return shown;
+}
+
+function formatDiff(
+  { diffHunk, line, startLine }: CodeCommentContext["code"],
+  replacement: string,
+): string {
   const count = line - startLine + 1;
   const head = diffHunk.split("\n").filter((each) => /^[ +]/.test(each));
   const old = head.length < count ? [] : head.slice(-count).map((each) => each.slice(1));
@@ -32,8 +62,7 @@ export function showSuggestion(html: string, comment: CodeCommentContext): strin
     ...fresh.map((text) => formatRow("added", "+", text)),
   ];
   const title = fresh.length === 0 ? "Suggests to remove the lines" : "Suggests";
-  const block = `<p class="soft">${title}</p><pre class="hunk-text">${rows.join("")}</pre>`;
-  return html.replace(BLOCK, () => block);
+  return `<p class="soft">${title}</p><pre class="hunk-text">${rows.join("")}</pre>`;
 }
 
 const formatRow = (kind: string, sign: string, text: string): string =>
