@@ -420,6 +420,11 @@ describe("the form of a release", () => {
     const edit = { name: "Theirs", body: BAD };
     await call("PATCH", `/repos${pathOf(repo, `/${id}`)}`, { as: owner, json: edit });
     const before = await stateOf(repo);
+    // A form that is refused for another reason has the new version, too.
+    for (const other of [{ title: "x".repeat(256) }, { action: "generate" }]) {
+      const { body: again } = await browser.post(path, { ...sent, ...other });
+      expect(again).toMatch(/as it is now[^]*Theirs[^]*&lt;script/);
+    }
     const refused = await browser.post(path, sent);
     expect(refused.status).toBe(409);
     expect(refused.body).toContain("Somebody else has changed this release meanwhile.");

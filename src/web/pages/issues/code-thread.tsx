@@ -285,9 +285,7 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
           commentId={entry.id}
           sending={sending}
           cancelHref={hrefOf(entry.id)}
-          refused={
-            isRefused ? { text: refused.refusal.text, body: refused.form.text("body") } : undefined
-          }
+          refused={isRefused ? refused : undefined}
         />
       ) : (
         <UserText html={showSuggestion(on.html.get(entry.id) ?? "", comment)} />

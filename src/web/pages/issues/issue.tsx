@@ -387,9 +387,7 @@ function Comment({ written, ...props }: PartProps & { written: Written }) {
       mayQuote={mayTakePart(page, issue)}
       mayReact={!isReview && mayTakePart(page, issue)}
       below={written.review && props.talk?.below(written.review)}
-      refused={
-        isRefused ? { text: refused.refusal.text, body: refused.form.text("body") } : undefined
-      }
+      refused={isRefused ? refused : undefined}
     />
   );
 }
