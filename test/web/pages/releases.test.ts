@@ -260,7 +260,11 @@ describe("the form of a new release", () => {
     expect((await new Browser().postFiles(path, good, files)).status).toBe(403);
     expect(await stateOf(repo)).toEqual(before);
     const { repo: archived } = await makeScene({ archivedAt: 1000 });
-    expect((await browser.get(pathOf(archived, "/new"))).status).toBe(423);
+    const archive = pathOf(archived, "/new");
+    expect((await browser.get(archive)).status).toBe(423);
+    const late = await browser.post(archive, { ...good, content: "my text" });
+    expect([late.status, String(late.body).includes("my text</textarea>")]).toEqual([423, true]);
+    expect(await rowsOf(archived)).toEqual([]);
     const empty = await make.repo(owner);
     expect((await browser.get(pathOf(empty, "/new"))).status).toBe(404);
   });
