@@ -19,7 +19,7 @@ const OF_FIELD = /^\[([\w.-]+)\]: (.+)$/;
 export const TEMPLATE_FIELD = "form-field-";
 
 /** The API's message about a field, `[user_name]: must …`, as a sentence. */
-function toSentence(message: string): string {
+export function toSentence(message: string): string {
   const [, field, rule] = OF_FIELD.exec(message) ?? [];
   if (field === undefined || rule === undefined) return message;
   // Fields of a template stand beside their label.

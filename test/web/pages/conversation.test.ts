@@ -383,8 +383,10 @@ describe("an edit by the page", () => {
       await send(writer, at, action, { ...theirs, ...more });
       const refused = await send(owner, at, action, { ...mine, ...more });
       expect(refused.status).toBeGreaterThanOrEqual(400);
-      expect(String(refused.body)).toContain("mine</textarea>");
+      expect(String(refused.body)).toMatch(/mine<\/textarea>[^]*as it is now[^]*>theirs</);
     }
+    const long = { ...mine, content_version: "1", body: "x".repeat(262_145) };
+    expect(String((await send(owner, at, "edit-body", long)).body)).not.toContain("as it is now");
     expect((await issueAt(issue.number)).body).toBe("theirs");
     expect(await commentsAt(issue.number)).toMatchObject([{ body: "theirs" }]);
   });

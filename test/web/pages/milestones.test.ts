@@ -341,6 +341,9 @@ describe("the form of a milestone", () => {
     const edit = { title: "1.0.1", description: BAD };
     await call("PATCH", `/repos${pathOf(repo, `/${milestone.id}`)}`, { as: owner, json: edit });
     const stored = await milestonesOf(repo);
+    // A form that is refused for another reason has the new version, too.
+    const unnamed = await browser.post(path, { ...sent, title: "" });
+    expect(unnamed.body).toMatch(/as it is now[^]*1\.0\.1[^]*&lt;script/);
     const refused = await browser.post(path, sent);
     expect(refused.status).toBe(409);
     expect(refused.body).toContain("Somebody else has changed this milestone meanwhile.");

@@ -104,6 +104,20 @@ describe("a new pull request", () => {
     expect((await call("GET", `/repos${path}/pulls`, { as: owner })).body).toHaveLength(1);
   });
 
+  it("keeps its text where it can't be opened any more", async () => {
+    const { path } = await makeRepo();
+    const fields = { title: "My title", body: "my text" };
+    const expectRefused = async (head: string, status: number) => {
+      const answer = await send(`${path}/compare/main...${head}`, "", fields);
+      expect(answer.status, head).toBe(status);
+      expect(String(answer.body)).toMatch(/My title<\/textarea>[^]*my text<\/textarea>/);
+    };
+    await expectRefused("gone", 404);
+    await call("PATCH", `/repos${path}`, { as: owner, json: { archived: true } });
+    await expectRefused("topic", 423);
+    expect((await call("GET", `/repos${path}/pulls`, { as: owner })).body).toEqual([]);
+  });
+
   it("is offered of a branch that the reader has pushed lately", async () => {
     const { path } = await makeRepo();
     const push = async (as: TestUser, to: string, branch: string) => {

@@ -347,7 +347,11 @@ const stateOf = async ({ repo }: Scene) => ({
 const LONG = "long ".repeat(60_000);
 
 /** A sending that must be refused, by what is wrong with it. */
-type Refused = (scene: Scene, at: string, fields: Fields) => Promise<{ status: number }>;
+type Refused = (
+  scene: Scene,
+  at: string,
+  fields: Fields,
+) => Promise<{ status: number; body: unknown }>;
 
 /** How an action's form may not be sent. */
 function refusalsOf(action: IssueAction): Record<string, Refused> {
@@ -389,6 +393,17 @@ function refusalsOf(action: IssueAction): Record<string, Refused> {
   };
 }
 
+/** Expects that a page shows the text of a refused form. */
+function expectKept(page: unknown, { text = "" }: Example, fields: Fields, name: string): void {
+  const typed = fields[text] ?? "";
+  if (typed === "") return;
+  const shown = [`${typed}</textarea>`, `value="${typed}"`];
+  expect(
+    shown.some((each) => String(page).includes(each)),
+    name,
+  ).toBe(true);
+}
+
 const ACTIONS = Object.keys(EXAMPLES) as IssueAction[];
 
 describe("a form of a conversation", () => {
@@ -401,9 +416,10 @@ describe("a form of a conversation", () => {
       const fields = { action, ...fieldsOf(example, scene) };
       for (const [name, refused] of Object.entries(refusalsOf(action))) {
         const before = await stateOf(scene);
-        const { status } = await refused(scene, at, fields);
+        const { status, body } = await refused(scene, at, fields);
         expect(status, name).toBeGreaterThanOrEqual(400);
         expect(status, name).toBeLessThan(500);
+        if (name !== "with too long a text") expectKept(body, example, fields, name);
         expect(await stateOf(scene), name).toEqual(before);
       }
       const answer = await send(owner, at, fields);
@@ -423,6 +439,44 @@ describe("a form of a conversation", () => {
         expect(status, action).toBe(404);
       }
       expect(await stateOf(scene)).toEqual(before);
+    }));
+
+  it("that is sent from the page of files keeps its text where it may not be sent", () =>
+    withoutQueueConsumer(async () => {
+      const scene = await makeScene();
+      const { ready, suggestion, path } = scene;
+      const at = `${pathOf(scene, "pull")}/files`;
+      const reply = {
+        ...fieldsOf(EXAMPLES["code-comment"], scene),
+        replied: String(suggestion.id),
+      };
+      const edit = { comment: String(suggestion.id), body: "A text", content_version: "0" };
+      const forms = [
+        { action: "review", ...fieldsOf(EXAMPLES.review, scene) },
+        { action: "code-comment", ...fieldsOf(EXAMPLES["code-comment"], scene) },
+        { action: "code-comment", ...reply },
+        { action: "edit-comment", ...edit },
+      ];
+      await api("PUT", `/repos${path}/issues/${ready.pull.number}/lock`, {});
+      const before = await stateOf(scene);
+      const refuse = async (user: TestUser, status: number) => {
+        for (const place of [at, pathOf(scene, "pull")]) {
+          for (const fields of forms) {
+            const answer = await send(user, place, fields);
+            expect(answer.status, fields.action).toBe(status);
+            expectKept(answer.body, { by: "readers", on: "pull", text: "body" }, fields, place);
+          }
+        }
+      };
+      await refuse(reader, 403);
+      expect(await stateOf(scene)).toEqual(before);
+      await db
+        .update(repositories)
+        .set({ archivedAt: 1000 })
+        .where(eq(repositories.id, scene.repo.id));
+      const archived = await stateOf(scene);
+      await refuse(owner, 423);
+      expect(await stateOf(scene)).toEqual(archived);
     }));
 
   it("is refused to readers where the conversation is locked", () =>

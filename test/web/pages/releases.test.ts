@@ -260,7 +260,11 @@ describe("the form of a new release", () => {
     expect((await new Browser().postFiles(path, good, files)).status).toBe(403);
     expect(await stateOf(repo)).toEqual(before);
     const { repo: archived } = await makeScene({ archivedAt: 1000 });
-    expect((await browser.get(pathOf(archived, "/new"))).status).toBe(423);
+    const archive = pathOf(archived, "/new");
+    expect((await browser.get(archive)).status).toBe(423);
+    const late = await browser.post(archive, { ...good, content: "my text" });
+    expect([late.status, String(late.body).includes("my text</textarea>")]).toEqual([423, true]);
+    expect(await rowsOf(archived)).toEqual([]);
     const empty = await make.repo(owner);
     expect((await browser.get(pathOf(empty, "/new"))).status).toBe(404);
   });
@@ -420,6 +424,11 @@ describe("the form of a release", () => {
     const edit = { name: "Theirs", body: BAD };
     await call("PATCH", `/repos${pathOf(repo, `/${id}`)}`, { as: owner, json: edit });
     const before = await stateOf(repo);
+    // A form that is refused for another reason has the new version, too.
+    for (const other of [{ title: "x".repeat(256) }, { action: "generate" }]) {
+      const { body: again } = await browser.post(path, { ...sent, ...other });
+      expect(again).toMatch(/as it is now[^]*Theirs[^]*&lt;script/);
+    }
     const refused = await browser.post(path, sent);
     expect(refused.status).toBe(409);
     expect(refused.body).toContain("Somebody else has changed this release meanwhile.");

@@ -359,7 +359,9 @@ describe("a conversation about code", () => {
       ownerBrowser,
     );
     expect(late.status).toBe(409);
-    expect(String(late.body)).toMatch(/too late<\/textarea>[^]*changed meanwhile/);
+    expect(String(late.body)).toMatch(
+      /too late<\/textarea>[^]*changed meanwhile[^]*as it is now[^]*<p class="message">as it is</,
+    );
     expect(await commentsOf(pull)).toMatchObject([{ body: "as it is" }]);
     expect((await send(pull.files, "code", { delete: id }, other)).status).toBe(403);
     await send(pull.files, "code", { delete: id });

@@ -51,6 +51,11 @@ export class FormState {
     return this.isSent ? this.form.isSet(name) : isSetAtFirst;
   }
 
+  /** Whether it was sent by a page that showed another version of what it edits. */
+  isStale(name: string, version: string): boolean {
+    return this.isSent && this.form.text(name) !== version;
+  }
+
   /** The refusal that no field of the form shows. */
   generalFault(...fields: readonly string[]): string | undefined {
     const { refusal } = this;

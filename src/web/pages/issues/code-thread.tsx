@@ -186,6 +186,28 @@ const isEditing = ({ entry }: CodeCommentContext, { opened, refused }: ThreadPag
     ? refused.form.text("comment") === String(entry.id)
     : opened.edit === entry.id;
 
+/** Whether a refused answer or edit is shown in one of these conversations. */
+export function isRefusalShown(threads: readonly Thread[], on: ThreadPage): boolean {
+  const action = on.refused?.form.text("action");
+  if (action === "code-comment") {
+    return mayTakePart(on.page, on.pull) && threads.some((thread) => isReplying(thread, on));
+  }
+  const comments = threads.flatMap((thread) => thread.comments);
+  return (
+    action === "edit-comment" &&
+    comments.some((comment) => isEditing(comment, on) && mayEdit(comment, on))
+  );
+}
+
+const mayEdit = ({ poster }: CodeCommentContext, { page, pull }: ThreadPage): boolean => {
+  const { user } = page.ctx.actor;
+  return (
+    user !== undefined &&
+    pull.repo.row.archivedAt === null &&
+    (poster?.id === user.id || isIssueWritable(pull))
+  );
+};
+
 function ThreadBody({ thread, nextId, on }: CodeThreadProps) {
   const { root, comments } = thread;
   const { page, pull, sending, hasPending, refused, hrefOf } = on;
@@ -245,9 +267,7 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
   const { page, pull, sending, refused, hrefOf } = on;
   const { user } = page.ctx.actor;
   const id = `issuecomment-${entry.id}`;
-  const isOwn = user !== undefined && poster?.id === user.id;
-  const mayEdit =
-    user !== undefined && pull.repo.row.archivedAt === null && (isOwn || isIssueWritable(pull));
+  const isEditable = mayEdit(comment, on);
   const isRefused = refused?.form.text("action") === "edit-comment";
   const author = entry.originalAuthor || (poster?.name ?? "Ghost");
   return (
@@ -267,7 +287,7 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
           <Ago at={entry.createdAt} now={page.ctx.now} />
         </a>
         {review.state === "pending" ? <span class="label">Pending</span> : undefined}
-        {mayEdit ? (
+        {isEditable ? (
           <>
             <a href={hrefOf(entry.id, "edit")}>
               Edit<span class="hidden">{` the comment of ${author}`}</span>
@@ -287,7 +307,7 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
           </>
         ) : undefined}
       </header>
-      {mayEdit && isEditing(comment, on) ? (
+      {isEditable && isEditing(comment, on) ? (
         <EditForm
           repo={page.repo}
           hasFiles={false}
@@ -297,9 +317,7 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
           commentId={entry.id}
           sending={sending}
           cancelHref={hrefOf(entry.id)}
-          refused={
-            isRefused ? { text: refused.refusal.text, body: refused.form.text("body") } : undefined
-          }
+          refused={isRefused ? refused : undefined}
         />
       ) : (
         <UserText html={on.shown.get(entry.id)?.html ?? ""} />

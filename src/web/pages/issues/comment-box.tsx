@@ -14,6 +14,7 @@ import { Field } from "../layout.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { EditForm } from "./edit-form.tsx";
 import { Text } from "./entry.tsx";
+import type { Refused } from "./issue-head.tsx";
 import { Reactions } from "./reactions.tsx";
 
 /** A text that somebody wrote in a conversation: the issue itself, a comment, a review. */
@@ -49,8 +50,8 @@ interface CommentBoxProps {
   mayEdit: boolean;
   mayQuote: boolean;
   mayReact: boolean;
-  /** Why its edit was refused, and what was typed. */
-  refused?: { text: string; body: string } | undefined;
+  /** Its edit, if that was refused. */
+  refused: Refused | undefined;
   /** What stands below the text. */
   below?: Child;
 }

@@ -21,13 +21,14 @@ import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
 import { comparePath, repositoryPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
+import { UnshownRefusal } from "../keep-text.tsx";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
+import type { Refused } from "./issue-head.tsx";
 import {
   mayPropose,
   NewPullForm,
   openPullByForm,
   type Proposal,
-  type RefusedPull,
   WithoutFork,
 } from "./new-pull.tsx";
 import { CommitRow, toListParts } from "../repository/commits.tsx";
@@ -72,7 +73,7 @@ compare.post("/:owner/:repo/compare/:basehead{.+}", (c) => {
   const { basehead } = c.req.param();
   const text = parseComparison(basehead);
   const proposed = { base: text.base ?? "", head: headNameOf(text) };
-  return openPullByForm(c, proposed, (state) => showComparison(c, basehead, state));
+  return openPullByForm(c, proposed, (refused) => showComparison(c, basehead, refused));
 });
 
 // The address that a push prints.
@@ -86,7 +87,7 @@ compare.get("/:owner/:repo/pulls/new/:branch{.+}", async (c) => {
 async function showComparison(
   c: Context<WebEnv>,
   basehead: string,
-  refused?: RefusedPull,
+  refused?: Refused,
 ): Promise<Response> {
   const parsed = parseComparison(basehead);
   const { headOwner, headRepo } = parsed;
@@ -108,7 +109,7 @@ async function showComparison(
     found = await readComparison(page, headRepository, text, list, view);
   } catch (error) {
     if (!(error instanceof Failure && isWrongName(error))) throw error;
-    return renderWrongName(c, page, text);
+    return renderWrongName(c, page, text, refused);
   }
   return renderComparison(c, page, { ...found, text, headRepository, list, view, refused });
 }
@@ -177,7 +178,7 @@ type Found = Awaited<ReturnType<typeof readComparison>> & {
   headRepository: RepositoryContext;
   list: ListPage;
   view: DiffView;
-  refused: RefusedPull;
+  refused: Refused | undefined;
 };
 
 /** @throws Failure `not_found` for a part of the diff that does not exist. */
@@ -204,7 +205,7 @@ async function renderComparison(
       scripts: [...DIFF_PAGE.scripts, ...TEXT_PAGE.scripts],
       tab: "code",
       title: `${title} - ${repo.owner.name}/${repo.row.name}`,
-      status: found.refused?.refusal?.status ?? 200,
+      status: found.refused?.refusal.status ?? 200,
     },
     <>
       <CompareForm
@@ -222,6 +223,8 @@ async function renderComparison(
           path={proposalPath(page, proposal)}
           refused={found.refused}
         />
+      ) : found.refused ? (
+        <UnshownRefusal {...found.refused} />
       ) : undefined}
       {mayPropose(page) && !isFork && !isAllowed(repo, { unit: "code", mode: "write" }) ? (
         <WithoutFork page={page} />
@@ -310,6 +313,7 @@ function renderWrongName(
   c: Context<WebEnv>,
   page: EnteredNetwork,
   text: ComparisonText,
+  refused: Refused | undefined,
 ): Response | Promise<Response> {
   const { repo } = page;
   return renderRepository(
@@ -320,6 +324,7 @@ function renderWrongName(
       <p class="notice error" role="alert">
         There is no such branch, tag or commit, or it is not for you.
       </p>
+      {refused ? <UnshownRefusal {...refused} /> : undefined}
       <CompareForm
         page={page}
         text={text}

@@ -1,6 +1,8 @@
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { AsItIs } from "../as-it-is.tsx";
 import { TextField } from "../text-field.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
+import type { Refused } from "./issue-head.tsx";
 
 interface EditFormProps {
   repo: RepositoryContext;
@@ -16,14 +18,15 @@ interface EditFormProps {
   sending: Sending;
   /** Where the page stands without the form. */
   cancelHref: string;
-  /** Why the edit was refused, and what was typed. */
-  refused: { text: string; body: string } | undefined;
+  /** The edit, if it was refused. */
+  refused: Refused | undefined;
 }
 
 /** The form that changes a text of a conversation. */
 export function EditForm(props: EditFormProps) {
   const { repo, hasFiles, id, body, contentVersion, commentId, sending, cancelHref, refused } =
     props;
+  const isStale = refused && refused.form.text("content_version") !== String(contentVersion);
   return (
     <ActionForm
       {...sending}
@@ -40,11 +43,16 @@ export function EditForm(props: EditFormProps) {
         label="Text"
         name="body"
         id={`edit-${id}`}
-        value={refused?.body ?? body}
-        fault={refused?.text}
+        value={refused?.form.text("body") ?? body}
+        fault={refused?.refusal.text}
         isRequired={commentId !== undefined}
         isFirst
       />
+      {isStale ? (
+        <AsItIs what="The text">
+          <p class="message">{body}</p>
+        </AsItIs>
+      ) : undefined}
       <div class="row">
         <button type="submit" class="primary">
           Save

@@ -23,13 +23,14 @@ import {
   CommentCount,
   groupThreads,
   isApplicable,
+  isRefusalShown,
   mayApply,
   type ThreadForm,
   type ThreadPage,
   toPlace,
 } from "./code-thread.tsx";
 import { mayTakePart, type Refused } from "./issue-head.tsx";
-import { countComments, REVIEW_ID } from "./review-form.tsx";
+import { countComments, mayReview, REVIEW_ID } from "./review-form.tsx";
 import { showSuggestions } from "./suggestion.ts";
 
 /** The form to which the buttons belong that mark files as viewed. */
@@ -124,8 +125,8 @@ export async function openFileTalk(
     hasApplyForm: on.hasApplyForm,
     isRefusalShown:
       asked?.fault !== undefined ||
-      refused?.form.text("action") === "review" ||
-      isShownInThread(review, refused),
+      (refused?.form.text("action") === "review" && mayReview(page, page.pull, review.pending)) ||
+      isRefusalShown(groupThreads(review.comments), on),
   };
 }
 
@@ -154,13 +155,6 @@ async function openThreads(
     },
   };
 }
-
-/** Whether a refused answer or edit stands in a conversation of the page. */
-const isShownInThread = ({ comments }: CodeReview, refused: Refused | undefined): boolean =>
-  ["code-comment", "edit-comment"].includes(refused?.form.text("action") ?? "") &&
-  comments.some(({ entry }) =>
-    ["replied", "comment"].some((name) => refused?.form.text(name) === String(entry.id)),
-  );
 
 /** The addresses of the forms for comments on the lines of a file. */
 function toHrefs(view: DiffView, id: string): NonNullable<LineNotes["hrefOf"]> {

@@ -33,7 +33,7 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { WebEnv } from "../../env.ts";
 import { issuePath } from "../addresses.ts";
 import type { Form } from "../form.ts";
-import { KeptText } from "../keep-text.tsx";
+import { UnshownRefusal } from "../keep-text.tsx";
 import { Notice } from "../layout.tsx";
 import { renderComments } from "../markup.ts";
 import { type ListPage, Pager, readListPage } from "../pager.tsx";
@@ -47,7 +47,7 @@ import { CommentBox, type Written } from "./comment-box.tsx";
 import { EventEntry } from "./entry.tsx";
 import { IssueHead, mayChange, mayTakePart, type Refused } from "./issue-head.tsx";
 import { ThreadButtons } from "./code-thread.tsx";
-import { MergeBox } from "./merge-box.tsx";
+import { hasMergeForm, MergeBox } from "./merge-box.tsx";
 import { PullTabs } from "./pull-tabs.tsx";
 import { openReviewTalk, type ReviewTalk } from "./review-talk.tsx";
 import { Reviewers } from "./reviewers.tsx";
@@ -167,16 +167,6 @@ const orNone = <T,>(found: Promise<T>): Promise<T | undefined> =>
     throw error;
   });
 
-/** The forms that show a refusal themselves; those of other ones stand above the conversation. */
-const WITH_FIELDS: ReadonlySet<string> = new Set([
-  "comment",
-  "review",
-  "code-comment",
-  "title",
-  "edit-body",
-  "edit-comment",
-]);
-
 interface PartProps extends View {
   c: Context;
   page: EnteredRepository;
@@ -211,7 +201,10 @@ async function showConversation(
         })
       : undefined;
   const props: PartProps = { ...view, c, page, sending, refused, talk };
-  const action = refused?.form.text("action");
+  const refusedMerge =
+    refused?.form.text("action") === "merge" && mergeState && hasMergeForm(page, mergeState)
+      ? refused
+      : undefined;
   // Others than those who are signed in reload the page.
   const isFollowing = page.ctx.actor.user !== undefined;
   return renderRepository(
@@ -237,8 +230,10 @@ async function showConversation(
       </div>
       <div class="split end">
         <div>
-          {refused && !WITH_FIELDS.has(action ?? "") ? (
-            <Notice kind="error">{refused.refusal.text}</Notice>
+          {refusedMerge ? (
+            <Notice kind="error">{refusedMerge.refusal.text}</Notice>
+          ) : refused && !isShownByForm(props, texts) ? (
+            <UnshownRefusal {...refused} />
           ) : undefined}
           {list.number > 1 ? (
             <Pager url={c.req.url} page={list} total={entries.total} />
@@ -261,7 +256,7 @@ async function showConversation(
                 page={page}
                 state={mergeState}
                 sending={sending}
-                sent={action === "merge" ? refused?.form : undefined}
+                sent={refusedMerge?.form}
               />
             </div>
           ) : undefined}
@@ -364,17 +359,9 @@ const REVIEW_VERBS: Readonly<Record<ReviewState, string>> = {
 function Comment({ written, ...props }: PartProps & { written: Written }) {
   const { c, page, conversation, sending, refused } = props;
   const { issue } = conversation;
-  const { user } = page.ctx.actor;
-  const { commentId, author } = written;
-  const isOwn = user !== undefined && author?.id === user.id;
-  const isReview = commentId === undefined && written.id.startsWith("issuecomment-");
-  const mayEdit =
-    !isReview &&
-    (commentId === undefined
-      ? mayChange(page, issue)
-      : issue.repo.row.archivedAt === null && (isOwn || isIssueWritable(issue)));
-  const isRefused = refused !== undefined && isEditOf(refused.form, commentId);
-  const isAsked = c.req.query("edit") === String(commentId ?? "body");
+  const isEditable = mayEdit(page, issue, written);
+  const isRefused = refused !== undefined && isEditOf(refused.form, written);
+  const isAsked = c.req.query("edit") === String(written.commentId ?? "body");
   return (
     <CommentBox
       repo={page.repo}
@@ -382,27 +369,60 @@ function Comment({ written, ...props }: PartProps & { written: Written }) {
       written={written}
       now={page.ctx.now}
       sending={sending}
-      isEditing={mayEdit && (isRefused || isAsked)}
-      mayEdit={mayEdit}
+      isEditing={isEditable && (isRefused || isAsked)}
+      mayEdit={isEditable}
       mayQuote={mayTakePart(page, issue)}
-      mayReact={!isReview && mayTakePart(page, issue)}
+      mayReact={!written.review && mayTakePart(page, issue)}
       below={written.review && props.talk?.below(written.review)}
-      refused={
-        isRefused ? { text: refused.refusal.text, body: refused.form.text("body") } : undefined
-      }
+      refused={isRefused ? refused : undefined}
     />
   );
 }
 
+/** Whether a form of the page shows what was refused, and why. */
+function isShownByForm({ page, conversation: { issue }, refused, talk }: PartProps, texts: Texts) {
+  if (!refused) return false;
+  switch (refused.form.text("action")) {
+    case "title":
+      return mayChange(page, issue);
+    case "edit-body":
+    case "edit-comment":
+      return (
+        (talk?.isRefusalShown ?? false) ||
+        texts.some(
+          (each) => "html" in each && isEditOf(refused.form, each) && mayEdit(page, issue, each),
+        )
+      );
+    case "comment":
+    case "review":
+    case "code-comment":
+      return mayTakePart(page, issue);
+    default:
+      return false;
+  }
+}
+
+/** Whether the reader may change a text; those of reviews stay. */
+function mayEdit(page: EnteredRepository, issue: IssueContext, written: Written): boolean {
+  const { commentId, author, review } = written;
+  const { user } = page.ctx.actor;
+  if (review || !user) return false;
+  return commentId === undefined
+    ? mayChange(page, issue)
+    : issue.repo.row.archivedAt === null && (author?.id === user.id || isIssueWritable(issue));
+}
+
 /** Whether a form edits a comment, or the issue's own text. */
-const isEditOf = (form: Form, commentId: number | undefined): boolean =>
+const isEditOf = (form: Form, { commentId }: Written): boolean =>
   commentId === undefined
     ? form.text("action") === "edit-body"
     : form.text("action") === "edit-comment" && form.text("comment") === String(commentId);
 
+type Texts = readonly (Written | ConversationEntry)[];
+
 interface NewCommentProps extends PartProps {
   /** The texts of the page, of which the address may quote one. */
-  texts: readonly (Written | ConversationEntry)[];
+  texts: Texts;
 }
 
 function NewComment({ c, page, conversation, sending, refused, talk, texts }: NewCommentProps) {
@@ -418,18 +438,15 @@ function NewComment({ c, page, conversation, sending, refused, talk, texts }: Ne
   // What is written beside the files may be sent as a comment here.
   const isRefused =
     ["comment", "review", "code-comment"].includes(refused?.form.text("action") ?? "") &&
-    !talk?.has(refused?.form.text("replied") ?? "");
+    !talk?.isRefusalShown;
   const isArchived = repo.row.archivedAt !== null;
   if (isArchived || !mayTakePart(page, issue)) {
     return (
-      <div id="new-comment">
-        <p>
-          {isArchived
-            ? "This repository is archived."
-            : "This conversation is locked: only those who may write comment."}
-        </p>
-        {refused && isRefused ? <KeptText text={refused.form.text("body")} /> : undefined}
-      </div>
+      <p id="new-comment">
+        {isArchived
+          ? "This repository is archived."
+          : "This conversation is locked: only those who may write comment."}
+      </p>
     );
   }
   const mayClose = mayChange(page, issue) && !(pull && pull.mergedAt !== null);

@@ -346,6 +346,12 @@ function Update({ page, state: { pull }, sending }: MergeBoxProps) {
   );
 }
 
+/** Whether the reader may merge by a form now. */
+export const hasMergeForm = (
+  page: EnteredRepository,
+  { pull, queued, isScheduled }: PullMergeState,
+): boolean => !pull.row.isClosed && mayWriteTo(page, pull.repo) && !queued && !isScheduled;
+
 function Forms({ page, state, sending, sent }: MergeBoxProps) {
   const { pull, styles, unmet, statuses, hasQueue, mayForce, queued, isScheduled } = state;
   const { repo, row } = pull;

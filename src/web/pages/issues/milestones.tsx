@@ -15,6 +15,7 @@ import { updateMilestone } from "../../../domain/issues/milestones/update-milest
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
+import { AsItIs } from "../as-it-is.tsx";
 import { FormState } from "../create/form-state.ts";
 import { readForm, receiveForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
 import { keepText } from "../keep-text.tsx";
@@ -163,7 +164,6 @@ function showForm(
   const { repo, formToken } = page;
   const title = milestone ? "Edit milestone" : "New milestone";
   const path = pathOf(page);
-  const isChanged = state.refusal?.status === 409;
   return renderRepository(
     c,
     page,
@@ -182,7 +182,9 @@ function showForm(
         state={state}
         milestone={milestone}
       />
-      {milestone && isChanged ? <Current milestone={milestone} /> : undefined}
+      {milestone && state.isStale("seen_at", String(milestone.updatedAt)) ? (
+        <Current milestone={milestone} />
+      ) : undefined}
     </section>,
   );
 }
@@ -190,8 +192,7 @@ function showForm(
 /** The milestone as it is, beside an edit of what it was. */
 function Current({ milestone: { title, description, deadlineAt } }: { milestone: Milestone }) {
   return (
-    <details open>
-      <summary>The milestone as it is now, which another send replaces</summary>
+    <AsItIs what="The milestone">
       <p>
         <strong>{title}</strong>
         {deadlineAt === null ? undefined : (
@@ -202,7 +203,7 @@ function Current({ milestone: { title, description, deadlineAt } }: { milestone:
         )}
       </p>
       <p class="message">{description}</p>
-    </details>
+    </AsItIs>
   );
 }
 

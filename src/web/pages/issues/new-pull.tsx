@@ -30,6 +30,7 @@ import { Field, Form } from "../layout.tsx";
 import { requireOwn } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
+import type { Refused } from "./issue-head.tsx";
 import { Properties, readProperties, readUsers, UserChoices } from "./properties.tsx";
 import { enterRepositoryPage, type EnteredRepository, READ_PULLS } from "../repository/enter.ts";
 
@@ -47,9 +48,6 @@ export interface Proposal {
   readonly choices: ProposalChoices;
 }
 
-/** A form that opens a pull request, as it was refused; undefined for one that nobody has sent. */
-export type RefusedPull = FormState | undefined;
-
 /**
  * Opens a pull request by the form of a comparison.
  *
@@ -59,7 +57,7 @@ export type RefusedPull = FormState | undefined;
 export async function openPullByForm(
   c: Context<WebEnv>,
   proposed: { base: string; head: string },
-  showAgain: (state: FormState) => Promise<Response>,
+  showAgain: (refused: Refused) => Promise<Response>,
 ): Promise<Response> {
   const form = await receiveForm(c, TEXT_FORM_BYTES_MAX);
   return keepText(c, form, async () => {
@@ -74,7 +72,7 @@ export async function openPullByForm(
         const pull = await createPull(ctx, repo, { ...proposed, base, ...readPull(form) });
         return redirectAfterWrite(c, issuePath(pull));
       },
-      (refusal) => showAgain(FormState.refused(form, refusal)),
+      (refusal) => showAgain({ form, refusal }),
       fieldOf,
     );
   });
@@ -115,7 +113,8 @@ interface NewPullFormProps {
   proposal: Proposal;
   /** The path of the comparison. */
   path: string;
-  refused: RefusedPull;
+  /** The form, if it was refused. */
+  refused: Refused | undefined;
 }
 
 /** The form that opens a pull request of what a comparison shows. */
@@ -132,7 +131,9 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
     );
   // A form that was refused keeps what was typed.
   if (taken && !refused) return taken;
-  const state = refused ?? FormState.fresh(fieldsOf(proposal));
+  const state = refused
+    ? FormState.refused(refused.form, refused.refusal)
+    : FormState.fresh(fieldsOf(proposal));
   const isFork = proposal.headRepository.row.id !== repo.row.id;
   const mayLetEdit = isFork && isAllowed(proposal.headRepository, WRITE_CODE);
   return (

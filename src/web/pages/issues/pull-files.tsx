@@ -6,8 +6,7 @@ import { readCodeReview } from "../../../domain/pulls/reviews/read-code-review.t
 import { EMPTY_TREE_OID } from "../../../git/oid.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
-import { KeptText } from "../keep-text.tsx";
-import { Notice } from "../layout.tsx";
+import { UnshownRefusal } from "../keep-text.tsx";
 import { ownPath } from "../redirect-to.ts";
 import { Diff, DIFF_PAGE, showDiffs } from "../repository/diff.tsx";
 import { isFound, readDiffView } from "../repository/diff-view.ts";
@@ -88,7 +87,7 @@ async function showFiles(
       status: refused?.refusal.status ?? 200,
     },
     <>
-      {refused && !talk.isRefusalShown ? <Unshown refused={refused} /> : undefined}
+      {refused && !talk.isRefusalShown ? <UnshownRefusal {...refused} /> : undefined}
       {talk.elsewhere}
       {review.isCut ? (
         <p class="notice">
@@ -144,16 +143,5 @@ async function showFiles(
         refused={refused}
       />
     </>,
-  );
-}
-
-/** A refusal that no form of the page shows, and the text that came with it. */
-function Unshown({ refused: { form, refusal } }: { refused: Refused }) {
-  const body = form.text("body");
-  return (
-    <>
-      <Notice kind="error">{refusal.text}</Notice>
-      {body === "" ? undefined : <KeptText text={body} />}
-    </>
   );
 }

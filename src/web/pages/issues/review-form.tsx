@@ -21,13 +21,20 @@ export const REVIEW_ID = "review";
 export const countComments = (count: number): string =>
   `${count} pending comment${count === 1 ? "" : "s"}`;
 
+/** Whether the reader may review a pull request as a whole. */
+export const mayReview = (
+  page: EnteredRepository,
+  pull: PullContext,
+  pending: Review | undefined,
+): boolean => mayTakePart(page, pull) && (!pull.row.isClosed || pending !== undefined);
+
 /**
  * The form by which a reader reviews a pull request as a whole, with their pending comments; one
  * that is closed takes comments only.
  */
 export function ReviewForm({ page, pull, sending, pending, refused }: ReviewFormProps) {
   const { user } = page.ctx.actor;
-  if (!mayTakePart(page, pull) || (pull.row.isClosed && !pending)) return <></>;
+  if (!mayReview(page, pull, pending)) return <></>;
   const mayVote = pull.row.posterId !== user?.id && !pull.row.isClosed;
   const isRefused = refused?.form.text("action") === "review";
   return (

@@ -9,7 +9,14 @@ import type { EnteredRepository } from "../repository/enter.ts";
 import { placeOfFile } from "../repository/diff.tsx";
 import type { Sending } from "./action-form.tsx";
 import { namePlace } from "./code-form.tsx";
-import { CodeThread, groupThreads, type Thread, type ThreadPage, toPlace } from "./code-thread.tsx";
+import {
+  CodeThread,
+  groupThreads,
+  isRefusalShown,
+  type Thread,
+  type ThreadPage,
+  toPlace,
+} from "./code-thread.tsx";
 import type { Refused } from "./issue-head.tsx";
 import { showSuggestions } from "./suggestion.ts";
 
@@ -28,7 +35,8 @@ interface ReviewTalkProps {
 export interface ReviewTalk {
   /** What stands below the text of a review; undefined for one without comments on code. */
   readonly below: (entry: ConversationEntry) => Child;
-  readonly has: (commentId: string) => boolean;
+  /** Whether a refused form is shown in one of the conversations. */
+  readonly isRefusalShown: boolean;
 }
 
 export async function openReviewTalk(props: ReviewTalkProps): Promise<ReviewTalk> {
@@ -66,7 +74,7 @@ export async function openReviewTalk(props: ReviewTalkProps): Promise<ReviewTalk
     threads.map((thread, at) => [thread, threads[at + 1]?.root.entry.id] as const),
   );
   return {
-    has: (commentId) => comments.some(({ entry }) => String(entry.id) === commentId),
+    isRefusalShown: isRefusalShown([...begun.values()].flat(), on),
     below: ({ entry }) => {
       const own = begun.get(entry.row.reviewId ?? 0) ?? [];
       const said = (answers.get(entry.row.reviewId ?? 0) ?? []).filter(

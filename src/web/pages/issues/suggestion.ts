@@ -12,6 +12,9 @@ export interface ShownComment {
   readonly isSuggestion: boolean;
 }
 
+/** Lines of a suggestion that a page shows. */
+const LINES_MAX = 200;
+
 /** The block of a suggestion, as Markdown is rendered. */
 const BLOCK = /<div class="[^"]* code-suggestion"><pre[^>]*><code[^>]*>[^]*?<\/code><\/pre><\/div>/;
 
@@ -55,13 +58,18 @@ function formatDiff(
 ): string {
   const count = line - startLine + 1;
   const head = diffHunk.split("\n").filter((each) => /^[ +]/.test(each));
-  const old = head.length < count ? [] : head.slice(-count).map((each) => each.slice(1));
+  const old = head.slice(-count).map((each) => each.slice(1));
   const fresh = replacement === "" ? [] : replacement.slice(0, -1).split("\n");
   const rows = [
+    ...(old.length < count ? [formatRow("removed", "-", `… ${count - old.length} more`)] : []),
     ...old.map((text) => formatRow("removed", "-", text)),
-    ...fresh.map((text) => formatRow("added", "+", text)),
+    ...fresh.slice(0, LINES_MAX).map((text) => formatRow("added", "+", text)),
+    ...(fresh.length > LINES_MAX
+      ? [formatRow("added", "+", `… ${fresh.length - LINES_MAX} more`)]
+      : []),
   ];
-  const title = fresh.length === 0 ? "Suggests to remove the lines" : "Suggests";
+  const lines = count === 1 ? `line ${line}` : `lines ${startLine} to ${line}`;
+  const title = fresh.length === 0 ? `Suggests to remove ${lines}` : `Suggests for ${lines}`;
   return `<p class="soft">${title}</p><pre class="hunk-text">${rows.join("")}</pre>`;
 }
 

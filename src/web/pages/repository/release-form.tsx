@@ -31,6 +31,7 @@ import type { ReleaseContext } from "../../../shapes/releases/release.ts";
 import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
+import { AsItIs } from "../as-it-is.tsx";
 import { CheckField, GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import { type Form as SentForm, readForm, requireOwnForm, TEXT_FORM_BYTES_MAX } from "../form.ts";
@@ -106,7 +107,7 @@ releaseForms.post("/:owner/:repo/releases/new", (c) =>
     const isDraft = form.text("action") !== "publish" || files.areAny;
     const input = { ...toFields(form), tagMessage: readTagMessage(form), isDraft };
     const { release, isNew } = await createReleaseOnce(ctx, repo, user, input);
-    written.release = release;
+    await goOn(written, release);
     return isNew ? finish(page, form, files, release) : release;
   }),
 );
@@ -133,7 +134,7 @@ releaseForms.post("/:owner/:repo/releases/edit/:tag{.+}", (c) =>
       tagMessage: readTagMessage(form),
     };
     const release = await updateRelease(ctx, found, user, edit, form.text("seen"));
-    written.release = release;
+    await goOn(written, release);
     if (areAssetsChanged) await changeAssets(ctx, release, changes);
     return finish(page, form, files, release);
   }),
@@ -142,6 +143,13 @@ releaseForms.post("/:owner/:repo/releases/edit/:tag{.+}", (c) =>
 /** What a form has written when it is refused, which the form that is shown again edits. */
 interface Written {
   release: ReleaseContext | undefined;
+  form: SentForm;
+}
+
+async function goOn(written: Written, release: ReleaseContext): Promise<void> {
+  written.release = release;
+  // Its sender knows what it wrote.
+  written.form = written.form.with({ seen: await versionOfRelease(release) });
 }
 
 type Write = (
@@ -158,7 +166,7 @@ async function receive(c: Context<WebEnv>, write: Write): Promise<Response> {
     return await keepText(c, form, async () => {
       const page = await enterToWrite(c);
       await requireOwnForm(c, form);
-      const written: Written = { release: undefined };
+      const written: Written = { release: undefined, form };
       return orRefuse(
         c,
         async () => {
@@ -166,7 +174,7 @@ async function receive(c: Context<WebEnv>, write: Write): Promise<Response> {
           const { row } = await write(page, form, files, written).catch(reword);
           return redirectAfterWrite(c, `${pathOf(page)}/tag/${encodePath(row.tagName)}`);
         },
-        (refusal) => showForm(c, page, FormState.refused(form, refusal), written.release),
+        (refusal) => showForm(c, page, FormState.refused(written.form, refusal), written.release),
         fieldOf,
       );
     });
@@ -301,6 +309,7 @@ async function showForm(
 ): Promise<Response> {
   const { ctx, repo } = page;
   const title = release ? "Edit release" : "New release";
+  const seen = release && (await versionOfRelease(release));
   const refs = isAllowed(repo, READ_CODE)
     ? await readSnapshot(ctx, repo, async (snapshot) => readRefs(snapshot))
     : NO_REFS;
@@ -315,14 +324,8 @@ async function showForm(
     },
     <section class="card form">
       <h2>{title}</h2>
-      <ReleaseForm
-        page={page}
-        state={state}
-        release={release}
-        seen={release && (await versionOfRelease(release))}
-        refs={refs}
-      />
-      {release && state.refusal?.status === 409 ? <Current release={release} /> : undefined}
+      <ReleaseForm page={page} state={state} release={release} seen={seen} refs={refs} />
+      {release && state.isStale("seen", seen ?? "") ? <Current release={release} /> : undefined}
       {release ? <DeleteForm page={page} release={release} /> : undefined}
     </section>,
   );
@@ -507,13 +510,12 @@ function Files({ state, maxMib }: { state: FormState; maxMib: number }) {
 /** The release as it is, beside an edit of what it was. */
 function Current({ release: { row } }: { release: ReleaseContext }) {
   return (
-    <details open>
-      <summary>The release as it is now, which another send replaces</summary>
+    <AsItIs what="The release">
       <p>
         <strong>{row.title || row.tagName}</strong>
       </p>
       <p class="message">{row.body}</p>
-    </details>
+    </AsItIs>
   );
 }
 
