@@ -574,6 +574,16 @@ describe("a suggestion", () => {
     expect(await contentOf(pull)).toBe("1\n1.5\n2\n3\n");
   });
 
+  it("shows two hundred lines, and says for which ones it is", async () => {
+    const pull = await makePull();
+    const more = { start_line: "1", line: "2" };
+    await comment(pull, { ...more, body: suggest("y\n".repeat(999)) });
+    const page = await read(pull.files);
+    expect(page).toContain("Suggests for lines 1 to 2");
+    expect(page.match(/class="added">\+y\n/g)?.length).toBe(200);
+    expect(page).toContain("+… 800 more");
+  });
+
   it("is not applied with one for the same line, nor with one that is no suggestion", async () => {
     const pull = await makePull();
     await comment(pull, { body: suggest("3"), line: "3", start_line: "2" });
