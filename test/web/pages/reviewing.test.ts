@@ -442,6 +442,19 @@ describe("a pending review", () => {
     expect(await db.select().from(reviews).where(eq(reviews.repoId, pull.repo.id))).toEqual([]);
   });
 
+  it.each(["main", HOSTILE, "1".repeat(39), "1".repeat(41)])(
+    "is not finished for a head that is no object id: %j",
+    async (head) => {
+      const pull = await makePull();
+      const fields = { state: "approved", body: "typed with care", opened_at: "0" };
+      const answer = await send(pull.files, "review", { ...fields, head });
+      expect(answer.status).toBe(422);
+      expect(String(answer.body)).toContain("typed with care</textarea>");
+      expect(String(answer.body)).not.toContain("<script>alert");
+      expect(await reviewsOf(pull)).toEqual([]);
+    },
+  );
+
   it("is finished by a text that says why changes are requested", async () => {
     const pull = await makePull();
     await comment(pull, { when: "review", body: "a thought" });

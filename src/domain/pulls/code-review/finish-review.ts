@@ -5,7 +5,7 @@ import { loadRules } from "../../code/protections/select-rules.ts";
 import { findPendingReview, findSentReview } from "../reviews/find-review.ts";
 import {
   createReviewOnce,
-  notPending,
+  reviewNotPending,
   type SentReview,
   submitReviewOnce,
 } from "./submit-review.ts";
@@ -36,6 +36,6 @@ export async function finishReview(
     : createReviewOnce(ctx, ruled, { ...input, comments: [], isAlone: false }));
   // The same was sent at the same time.
   const found = stored ?? (await findSentReview(ctx, pull, input));
-  if (!found) throw notPending();
+  if (!found) throw reviewNotPending();
   return found;
 }

@@ -144,7 +144,7 @@ export async function submitReview(
   input: Submission,
 ): Promise<ReviewContext> {
   const stored = await submitReviewOnce(ctx, pull, pending, input);
-  if (!stored) throw notPending();
+  if (!stored) throw reviewNotPending();
   return stored;
 }
 
@@ -168,7 +168,7 @@ export async function submitReviewOnce(
   return store(ctx, pull, review, { id });
 }
 
-export const notPending = () => invalid("only a pending review can be submitted");
+export const reviewNotPending = () => invalid("only a pending review can be submitted");
 
 /** Whether a review counts as a vote. Cost: a query unless the rules are loaded. */
 async function findVote(ctx: Ctx, pull: PullContext, state: GivenState): Promise<Vote> {

@@ -16,6 +16,7 @@ import {
 import { findPendingReview } from "../../../domain/pulls/reviews/find-review.ts";
 import { markConversation } from "../../../domain/pulls/reviews/resolve-conversation.ts";
 import { viewFile } from "../../../domain/pulls/reviews/view-file.ts";
+import { isOid, type Oid } from "../../../git/oid.ts";
 import { conflict, invalid, invalidField, notFound } from "../../../lib/failure.ts";
 import { issuePath } from "../addresses.ts";
 import type { Form } from "../form.ts";
@@ -126,6 +127,14 @@ const press: Action = async (sent) => {
 
 const REVIEW_STATES = ["comment", "approved", "request_changes"] as const;
 
+/** The head that a reader has seen; undefined for the present one, as in the API. */
+function readHead(form: Form): Oid | undefined {
+  const head = form.text("head");
+  if (head === "") return undefined;
+  if (!isOid(head)) throw invalidField("head", "must be the id of a commit");
+  return head;
+}
+
 const review = onPull(async (pull, { ctx, form }): Promise<Done> => {
   const state = REVIEW_STATES.find((each) => each === form.text("state"));
   if (!state) throw invalidField("state", "must be one of the choices");
@@ -133,7 +142,7 @@ const review = onPull(async (pull, { ctx, form }): Promise<Done> => {
     event: state.toUpperCase(),
     state,
     body: readMarkdown(form, "body", state === "request_changes"),
-    commitOid: form.text("head") || undefined,
+    commitOid: readHead(form),
     since: readSince(form),
   });
   const path = issuePath(pull);
