@@ -314,6 +314,22 @@ describe("the files of a release", () => {
     expect((await filesOf(repo)).map(({ name }) => name)).toEqual(["a", "c"]);
   });
 
+  it("may have one name, and each its own address; a long one keeps its ending", async () => {
+    const { repo } = await makeScene();
+    const path = pathOf(repo, "/new");
+    const fields = { tag_name: "v1", title: "", content: "", action: "publish" };
+    const long = `${"x".repeat(300)}.tar.gz`;
+    const sent = { ...fields, _csrf: await tokenFor(path) };
+    await browser.postFiles(path, sent, [file("a", "one"), file("a", "two"), file(long, "three")]);
+    const kept = `${"x".repeat(248)}.tar.gz`;
+    expect((await filesOf(repo)).map(({ name }) => name)).toEqual(["a", "a", kept]);
+    const page = String((await browser.get(pathOf(repo, "/tag/v1"))).body);
+    const links = [...page.matchAll(/<a href="([^"]*)">(?:a|x+\.tar\.gz)<\/a>/g)];
+    const contents = links.map(async ([, href = ""]) => (await visit("GET", href)).body);
+    expect(await Promise.all(contents)).toEqual(["one", "two", "three"]);
+    expect(links[2]?.[1]).toBe(pathOf(repo, `/download/v1/${kept}`));
+  });
+
   it("are renamed and deleted, with an event for each, and all or none", async () => {
     const { repo } = await makeScene();
     const release = await makeRelease(repo, { tagName: "v1", title: "", target: "" });
