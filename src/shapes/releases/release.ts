@@ -77,18 +77,24 @@ export function toRelease(release: ReleaseContext, viewer: Viewer): Release {
   };
 }
 
+/** Whether a release has another file of the same name, so that only its UUID says which it is. */
+export const hasNamesake = (
+  { id, name }: AttachmentRow,
+  { assets }: Pick<ReleaseContext, "assets">,
+): boolean => assets.some((each) => each.name === name && each.id !== id);
+
 /**
  * Formats a file of a release. Its URL ends in its name, by which clients save it, unless the
  * release has another file of that name.
  */
 export function toReleaseAsset(
   asset: AttachmentRow,
-  { repo, row, assets }: ReleaseContext,
+  release: ReleaseContext,
   viewer: Viewer,
 ): Attachment {
-  const { id, name } = asset;
-  const hasNamesake = assets.some((each) => each.name === name && each.id !== id);
+  const { repo, row } = release;
+  const { name } = asset;
   const path = [row.tagName, name].map((each) => encodeURIComponent(each.toWellFormed()));
   const url = `${htmlUrlOf(repo, viewer)}/releases/download/${path.join("/")}`;
-  return toAttachment(asset, viewer, hasNamesake ? undefined : url);
+  return toAttachment(asset, viewer, hasNamesake(asset, release) ? undefined : url);
 }

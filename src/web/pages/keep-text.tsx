@@ -6,9 +6,10 @@ import { Failure } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
 import { type Form, ForeignForm } from "./form.ts";
 import { Notice } from "./layout.tsx";
-import { type Refusal, TEMPLATE_FIELD, toSentence } from "./or-refuse.ts";
+import { type Refusal, TEMPLATE_FIELD } from "./or-refuse.ts";
 import { ownPath, withRedirectTo } from "./redirect-to.ts";
 import { renderPage } from "./render-page.tsx";
+import { toSentence } from "./to-sentence.ts";
 
 /** The fields with texts that nobody likes to type twice. */
 const TEXTS = ["title", "body", "content", "name", "description", "message"];

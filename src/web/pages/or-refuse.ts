@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { FAILURE_STATUS, failureHeaders } from "../../entrance/failure-status.ts";
 import { Failure } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
+import { fieldOfMessage, toSentence } from "./to-sentence.ts";
 
 /** Why a form was refused, for the page that shows it again. */
 export interface Refusal {
@@ -13,20 +14,8 @@ export interface Refusal {
   field?: string | undefined;
 }
 
-const OF_FIELD = /^\[([\w.-]+)\]: (.+)$/;
-
 /** The beginning of the names of fields that a template makes. */
 export const TEMPLATE_FIELD = "form-field-";
-
-/** The API's message about a field, `[user_name]: must …`, as a sentence. */
-export function toSentence(message: string): string {
-  const [, field, rule] = OF_FIELD.exec(message) ?? [];
-  if (field === undefined || rule === undefined) return message;
-  // Fields of a template stand beside their label.
-  if (field.startsWith(TEMPLATE_FIELD)) return `This ${rule}.`;
-  const name = field.replaceAll(/[_.]/g, " ");
-  return `${name.slice(0, 1).toUpperCase()}${name.slice(1)} ${rule}.`;
-}
 
 /**
  * Does what a form asks for; where that is refused, shows the form again with the reason.
@@ -49,7 +38,7 @@ export async function orRefuse(
     return showAgain({
       text: toSentence(error.message),
       status: FAILURE_STATUS[error.kind],
-      field: OF_FIELD.exec(error.message)?.[1] ?? fieldOf(error.message),
+      field: fieldOfMessage(error.message) ?? fieldOf(error.message),
     });
   }
 }

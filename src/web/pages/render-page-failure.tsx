@@ -10,6 +10,7 @@ import type { WebEnv } from "../env.ts";
 import { pathAndQuery, SignInNeeded } from "./open-page.ts";
 import { withRedirectTo } from "./redirect-to.ts";
 import { renderPage } from "./render-page.tsx";
+import { toSentence } from "./to-sentence.ts";
 
 const TITLES: Partial<Record<FailureKind, string>> = {
   forbidden: "Not allowed",
@@ -29,7 +30,9 @@ export async function renderPageFailure(thrown: unknown, c: Context<WebEnv>): Pr
   if (error instanceof Failure) {
     for (const [name, value] of Object.entries(failureHeaders(error))) c.header(name, value);
     const message =
-      error.kind === "not_found" ? "There is no such page, or it is not for you." : error.message;
+      error.kind === "not_found"
+        ? "There is no such page, or it is not for you."
+        : toSentence(error.message);
     return render(c, FAILURE_STATUS[error.kind], TITLES[error.kind] ?? "Not possible", message);
   }
   logBug(c.var.requestId, error);

@@ -297,7 +297,7 @@ describe("a comment by the page", () => {
       [reader, at, { body: " " }, 422, "Body must not be empty."],
       [reader, at, { body: `${kept}y` }, 422, "Body must have at most 262144 characters."],
       [reader, `${path}/issues/${locked.number}`, { body }, 403, "locked"],
-      [reader, at, { body, state: "close" }, 403, "only the poster"],
+      [reader, at, { body, state: "close" }, 403, "Only the poster"],
     ] as const) {
       const answer = await send(user, to, "comment", fields);
       expect(answer.status, reason).toBe(status);

@@ -178,8 +178,8 @@ describe("the form of a new label", () => {
       "Name must not contain control characters.",
       "name-fault",
     ],
-    ["digits that are no color", { hex: "red" }, "invalid color: red", "hex-fault"],
-    ["a color that is none", { color: "blue" }, "invalid color: blue", "hex-fault"],
+    ["digits that are no color", { hex: "red" }, "Invalid color: red.", "hex-fault"],
+    ["a color that is none", { color: "blue" }, "Invalid color: blue.", "hex-fault"],
     [
       "a long description",
       { description: "x".repeat(2049) },
@@ -226,7 +226,7 @@ describe("the form of a label", () => {
     const { status, body } = await browser.submit(path, { name: "c", hex: "no" });
     expect(status).toBe(422);
     expect(typedIn(body, "name")).toBe("c");
-    expect(body).toContain("invalid color: no");
+    expect(body).toContain("Invalid color: no");
     expect(await labelsOf(repo)).toEqual([label]);
   });
 });

@@ -555,11 +555,11 @@ describe("the pages of a pull request", () => {
     expect(ruled).toContain("Not all required status checks successful.");
     const refused = await send(at, "merge", { style: "merge" });
     expect(refused.status).toBe(405);
-    expect(String(refused.body)).toContain("Work in progress PRs cannot be merged");
+    expect(String(refused.body)).toContain("A draft can&#39;t be merged.");
     await send(at, "title", { title: "A title" });
     expect(await read(at)).not.toContain("It is a draft.");
     const clash = await send(at, "merge", { style: "merge" });
-    expect(String(clash.body)).toContain("merge conflicts in a.txt");
+    expect(String(clash.body)).toContain("Merge conflicts in a.txt");
     expect((await pullAt(at)).merged).toBe(false);
   });
 

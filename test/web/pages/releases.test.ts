@@ -212,7 +212,7 @@ describe("the form of a new release", () => {
     ["no tag", { tag_name: " " }, "Tag name must not be empty.", "tag_name", 422],
     ["a bad tag", { tag_name: "a..b" }, "Tag name must be a name that git allows", "tag_name", 422],
     ["a taken tag", { tag_name: "TAKEN" }, "Tag name has a release already.", "tag_name", 409],
-    ["a protected tag", { tag_name: "kept" }, "release tag name is protected", "tag_name", 422],
+    ["a protected tag", { tag_name: "kept" }, "The tag is protected", "tag_name", 422],
     ["no such target", { tag_target: "no" }, "Tag target must be in this", "tag_target", 422],
     ["a long title", { title: "x".repeat(256) }, "Title must have at most 255", "title", 422],
     ["a long text", { content: "x".repeat(65_537) }, "Content must have at most", "content", 422],
@@ -301,7 +301,7 @@ describe("the files of a release", () => {
     const large = file("large", "x".repeat(1024 * 1024 + 1));
     const { status, body } = await own.postFiles(path, sent, [file("a"), large, file("c")]);
     expect(status).toBe(413);
-    expect(body).toContain('id="files-fault" role="alert">the file is larger than 1 MiB');
+    expect(body).toContain('id="files-fault" role="alert">The file is larger than 1 MiB');
     expect(body).toContain(`action="${pathOf(repo, "/edit/v1")}"`);
     expect(body).toContain(">\nmy text</textarea>");
     expect(await rowsOf(repo)).toMatchObject([{ isDraft: true, body: "my text" }]);
@@ -312,6 +312,22 @@ describe("the files of a release", () => {
     expect((await own.postFiles(pathOf(repo, "/edit/v1"), next, [file("c")])).status).toBe(303);
     expect(await rowsOf(repo)).toMatchObject([{ isDraft: false }]);
     expect((await filesOf(repo)).map(({ name }) => name)).toEqual(["a", "c"]);
+  });
+
+  it("may have one name, and each its own address; a long one keeps its ending", async () => {
+    const { repo } = await makeScene();
+    const path = pathOf(repo, "/new");
+    const fields = { tag_name: "v1", title: "", content: "", action: "publish" };
+    const long = `${"x".repeat(300)}.tar.gz`;
+    const sent = { ...fields, _csrf: await tokenFor(path) };
+    await browser.postFiles(path, sent, [file("a", "one"), file("a", "two"), file(long, "three")]);
+    const kept = `${"x".repeat(248)}.tar.gz`;
+    expect((await filesOf(repo)).map(({ name }) => name)).toEqual(["a", "a", kept]);
+    const page = String((await browser.get(pathOf(repo, "/tag/v1"))).body);
+    const links = [...page.matchAll(/<a href="([^"]*)">(?:a|x+\.tar\.gz)<\/a>/g)];
+    const contents = links.map(async ([, href = ""]) => (await visit("GET", href)).body);
+    expect(await Promise.all(contents)).toEqual(["one", "two", "three"]);
+    expect(links[2]?.[1]).toBe(pathOf(repo, `/download/v1/${kept}`));
   });
 
   it("are renamed and deleted, with an event for each, and all or none", async () => {
@@ -338,6 +354,10 @@ describe("the files of a release", () => {
     expect((await browser.postFiles(path, sent, [])).status).toBe(303);
     expect((await filesOf(repo)).map(({ name }) => name)).toEqual(["c", "new"]);
     expect(await typesIn(repo)).toEqual(["release.updated", "release.updated"]);
+    const long = { ...sent, [`attachment-edit-${c.uuid}`]: "x".repeat(256) };
+    expect((await browser.postFiles(path, long, [])).body).toMatch(
+      /-fault" role="alert">This must have at most 255 characters\.</,
+    );
     // Sent again, it finds its work done.
     expect((await browser.postFiles(path, sent, [])).status).toBe(303);
     expect(await typesIn(repo)).toHaveLength(2);
@@ -498,7 +518,7 @@ describe("a release", () => {
     const before = await stateOf(repo);
     const { status, body } = await remove({ delete_tag: "on" });
     expect(status).toBe(422);
-    expect(body).toContain("user not allowed to delete protected tag");
+    expect(body).toContain("The tag is protected: you may not delete it.");
     expect(await stateOf(repo)).toEqual(before);
     // Another repository's is not found by its id.
     const { repo: other } = await makeScene();

@@ -610,12 +610,12 @@ describe("a suggestion", () => {
       expect(String(sent.body)).toContain(words);
       expect(await contentOf(pull)).toBe("one\nTWO\nthree\n");
     };
-    await applyAll([one, range], 409, "two suggestions are for line 2 of src/f.txt");
-    await applyAll([one, none], 422, "the comment suggests nothing");
-    await applyAll([], 422, "no suggestion is chosen");
+    await applyAll([one, range], 409, "Two suggestions are for line 2 of src/f.txt");
+    await applyAll([one, none], 422, "The comment suggests nothing");
+    await applyAll([], 422, "No suggestion is chosen");
     await applyAll([one, "suggestion-999999999"], 404, "");
     const many = Array.from({ length: 101 }, (_, at) => `suggestion-${at + 1}`);
-    await applyAll(many, 422, "at most 100 suggestions");
+    await applyAll(many, 422, "At most 100 suggestions");
     const outdated = eq(codeComments.entryId, Number(one?.slice("suggestion-".length)));
     await db.update(codeComments).set({ isOutdated: true }).where(outdated);
     await applyAll([one], 409, "another version of the file");

@@ -346,7 +346,10 @@ function ReleaseForm({ page, state, release, seen, refs }: ReleaseFormProps) {
   const action = release ? releaseEditPath(release) : `${pathOf(page)}/new`;
   return (
     <>
-      <GeneralFault state={state} fields={FIELDS} />
+      <GeneralFault
+        state={state}
+        fields={[...FIELDS, ...(release?.assets.map(({ uuid }) => RENAMED + uuid) ?? [])]}
+      />
       <Form action={action} formToken={formToken} enctype="multipart/form-data">
         {seen === undefined ? undefined : <input type="hidden" name="seen" value={seen} />}
         {isPublished ? <p>{`Tag: ${release.row.tagName}`}</p> : <TagFields state={state} />}

@@ -5,7 +5,7 @@ import { findNeighbours } from "../../../domain/packages/releases/find-neighbour
 import { findRelease } from "../../../domain/packages/releases/find-release.ts";
 import { listReleases } from "../../../domain/packages/releases/list-releases.ts";
 import type { Requirement } from "../../../auth/access/requirement.ts";
-import type { ReleaseContext } from "../../../shapes/releases/release.ts";
+import { hasNamesake, type ReleaseContext } from "../../../shapes/releases/release.ts";
 import { encodePath } from "../../../shapes/urls.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath, archivePath, comparePath, repositoryPath, sourcePath } from "../addresses.ts";
@@ -173,10 +173,18 @@ function ReleaseBox({ page, shown }: { page: EnteredRepository; shown: ShownRele
       </div>
       {shown.notes.trim() === "" ? undefined : <UserText html={shown.notes} />}
       <ul class="inside assets">
-        {assets.map(({ name, sizeBytes }) => (
+        {assets.map((asset) => (
           <li>
-            <a href={`${path}/releases/download/${tag}/${encodeURIComponent(name)}`}>{name}</a>{" "}
-            <span class="soft">{formatBytes(sizeBytes)}</span>
+            <a
+              href={
+                hasNamesake(asset, release)
+                  ? `/attachments/${asset.uuid}`
+                  : `${path}/releases/download/${tag}/${encodeURIComponent(asset.name)}`
+              }
+            >
+              {asset.name}
+            </a>{" "}
+            <span class="soft">{formatBytes(asset.sizeBytes)}</span>
           </li>
         ))}
         {row.isDraft
