@@ -1,4 +1,6 @@
-/** What pages say in place of messages of the API, which has Gitea's words or names of its fields. */
+/**
+ * What pages say in place of messages of the API, which has Gitea's words or names of its fields.
+ */
 const WORDS: ReadonlyMap<string, string> = new Map(
   Object.entries({
     "[oid]: must be the id of an object": "The form names no file of the changes",
