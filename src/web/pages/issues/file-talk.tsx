@@ -237,9 +237,12 @@ function toDiffNotes(
           </span>
         ) : undefined}
         {mayComment ? (
-          <a class="button" href={`#${REVIEW_ID}`}>
-            {review.pending ? countComments(review.pending.commentCount) : "Review"}
-          </a>
+          <>
+            <span class="soft">Click a line&apos;s number to comment on it.</span>
+            <a class="button" href={`#${REVIEW_ID}`}>
+              {review.pending ? countComments(review.pending.commentCount) : "Review"}
+            </a>
+          </>
         ) : undefined}
       </>
     ),
