@@ -14,7 +14,7 @@ import {
   serviceUrl,
   urlAs,
 } from "../support/forge.ts";
-import { clone, commit, git, makeDirectory, tryGit } from "../support/git.ts";
+import { clone, commit, git, makeDirectory, makeWork, tryGit } from "../support/git.ts";
 import { hasProgram, runProgram } from "../support/run-program.ts";
 import { browserPath, launch, openTab } from "./browser.ts";
 import { Walk } from "./walk.ts";
@@ -76,8 +76,7 @@ async function show(page: Page, url: string, text: string): Promise<boolean> {
 /** A repository of the first with a file, that the second may write to and has cloned. */
 async function share(ada: Person, bob: Person): Promise<{ repo: Repo; work: string }> {
   const repo = await makeRepo(ada);
-  const work = makeDirectory();
-  await git(work, ["init", "--quiet", "--initial-branch=main"]);
+  const work = await makeWork();
   await commit(work, { "loom.txt": "one\ntwo\nthree\n" }, "Set up the loom");
   await git(work, ["push", "--quiet", repo.ownUrl, "main"]);
   await callApi(ada, "PUT", `${repo.path}/collaborators/${bob.name}`, { permission: "write" });
