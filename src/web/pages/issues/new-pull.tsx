@@ -33,6 +33,7 @@ import { redirectAfterWrite } from "../redirect-after-write.ts";
 import type { Refused } from "./issue-head.tsx";
 import { Properties, readProperties, readUsers, UserChoices } from "./properties.tsx";
 import { enterRepositoryPage, type EnteredRepository, READ_PULLS } from "../repository/enter.ts";
+import { toShellWord } from "../shell-word.ts";
 
 /** Two branches that a pull request may be opened between. */
 export interface Proposal {
@@ -241,7 +242,7 @@ export function WithoutFork({ page: { ctx, repo } }: { page: EnteredRepository }
     "git switch -c my-change",
     "# change files, then",
     "git commit -a",
-    `git push origin HEAD:refs/for/${defaultBranch}/my-change`,
+    `git push origin HEAD:${toShellWord(`refs/for/${defaultBranch}/my-change`)}`,
   ].join("\n");
   return (
     <details>
