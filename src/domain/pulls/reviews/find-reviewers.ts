@@ -31,6 +31,8 @@ export interface Reviewers {
   readonly teams: readonly Team[];
   /** The reviewers whose reviews count for the rule that protects the base. */
   readonly official: ReviewerIds;
+  /** Whether they are asked as owners of code. */
+  readonly areOwners: boolean;
 }
 
 /** The pull request that reviews are asked for, which may not be stored yet. */
@@ -72,7 +74,7 @@ export async function findReviewers(
   }
   const people = found.users.map(({ user }) => user);
   const official = await findOfficialReviewers(ctx, repo, baseBranch, toIds(people, found.teams));
-  return { users: people, teams: found.teams, official };
+  return { users: people, teams: found.teams, official, areOwners: false };
 }
 
 /**
@@ -125,7 +127,7 @@ export async function findCodeOwners(
   );
   const { teams } = found;
   const official = await findOfficialReviewers(ctx, repo, baseBranch, toIds(people, teams));
-  return { users: people, teams, official };
+  return { users: people, teams, official, areOwners: true };
 }
 
 interface NamedUser {

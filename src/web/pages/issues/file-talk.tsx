@@ -89,6 +89,8 @@ interface FileTalkProps {
   /** All files that differ, and those of the page. */
   changes: readonly ChangedPath[];
   items: readonly FileDiff[];
+  /** Who owns which of these, as `CODEOWNERS` names them. */
+  owners: ReadonlyMap<string, readonly string[]>;
   view: DiffView;
   refused: Refused | undefined;
 }
@@ -221,7 +223,7 @@ function OpenForm({ on, view, asked: { place, id, body, fault } }: OpenFormProps
 
 function toDiffNotes(
   page: EnteredPull,
-  { review, changes, view }: FileTalkProps,
+  { review, changes, owners, view }: FileTalkProps,
   notes: ReadonlyMap<string, FileNotes>,
   mayComment: boolean,
   asked: AskedForm | undefined,
@@ -257,9 +259,15 @@ function toDiffNotes(
         ) : undefined}
       </>
     ),
-    above: ({ id }: ShownDiff) => {
+    above: ({ id, file }: ShownDiff) => {
       const html = notes.get(id)?.rest ?? "";
-      return html === "" ? undefined : <div class="above">{raw(html)}</div>;
+      const names = owners.get(file.path);
+      return (
+        <>
+          {names ? <p class="inside soft owners">{`Owned by ${names.join(", ")}`}</p> : undefined}
+          {html === "" ? undefined : <div class="above">{raw(html)}</div>}
+        </>
+      );
     },
     isFolded: (file) => isViewed(file) && file.path !== asked?.place.path,
   };

@@ -92,6 +92,7 @@ function Reviewer(props: ReviewerProps & { review: ReviewContext; mayAsk: boolea
   const { user } = page.ctx.actor;
   const name = team?.name ?? reviewer?.name ?? (row.originalAuthor || "Ghost");
   const isAsked = row.state === "request_review";
+  const words = isAsked && row.isOfOwner ? "is asked as an owner of code" : STATE_WORDS[row.state];
   const isOwn = reviewer !== undefined && reviewer.id === user?.id;
   const named = team ? { team: team.name } : { [`user-${reviewer?.name ?? ""}`]: "on" };
   const isKnown = team !== undefined || reviewer !== undefined;
@@ -101,13 +102,13 @@ function Reviewer(props: ReviewerProps & { review: ReviewContext; mayAsk: boolea
       {reviewer ? <Avatar account={reviewer} size={20} /> : undefined}{" "}
       {reviewer && !team ? <a href={accountPath(reviewer)}>{name}</a> : name}{" "}
       {review.entryId === undefined ? (
-        <span class="soft">{STATE_WORDS[row.state]}</span>
+        <span class="soft">{words}</span>
       ) : (
         <a
           class="soft"
           href={`${sending.path}?entry=${review.entryId}#issuecomment-${review.entryId}`}
         >
-          {STATE_WORDS[row.state]}
+          {words}
         </a>
       )}{" "}
       {row.isDismissed ? <span class="label">Dismissed</span> : undefined}

@@ -1,0 +1,1 @@
+ALTER TABLE `reviews` ADD `is_of_owner` integer DEFAULT false NOT NULL;
