@@ -23,8 +23,8 @@ beforeAll(async () => {
 const HOSTILE = `"><script>alert(1)</script>`;
 
 /** An open pull request that changes the second of three lines of a file, and adds another file. */
-async function makePull() {
-  const repo = await make.repo(owner);
+async function makePull(account: Parameters<typeof make.repo>[0] = owner, isOpened = true) {
+  const repo = await make.repo(account);
   const history = new History();
   const base = history.commit({ files: { "src/f.txt": "one\ntwo\nthree\n" } });
   const files = { "src/f.txt": "one\nTWO\nthree\n", "new.txt": "new\n" };
@@ -36,7 +36,9 @@ async function makePull() {
   await storeRefs(repo, refs, history.build());
   const path = `/${repo.owner}/${repo.name}`;
   const json = { head: "topic", base: "main", title: "A title" };
-  const { body } = await call("POST", `/repos${path}/pulls`, { as: owner, json });
+  const { body } = isOpened
+    ? await call("POST", `/repos${path}/pulls`, { as: owner, json })
+    : { body: { number: 0, id: 0 } };
   const at = `${path}/pulls/${body.number}`;
   return { repo, path, at, files: `${at}/files`, api: `/repos${at}`, base, head, id: body.id };
 }
@@ -689,14 +691,52 @@ describe("the reviewers of a pull request", () => {
     for (const [fields, status] of [
       [{}, 422],
       [{ other: owner.name }, 422],
-      [{ other: HOSTILE }, 404],
-      [{ team: "nobody" }, 404],
+      [{ other: HOSTILE }, 422],
+      [{ "team-nobody": "on" }, 422],
     ] as const) {
       const sent = await send(pull.at, "request-reviews", fields, ownerBrowser);
       expect(sent.status, JSON.stringify(fields)).toBe(status);
       expect(String(sent.body)).not.toContain("<script>alert");
     }
     expect(await reviewsOf(pull)).toEqual([]);
+  });
+
+  it("are teams that reach the repository, chosen from a list", async () => {
+    const org = await make.org([owner]);
+    const [team, other] = [await make.team(org), await make.team(org, { all: false })];
+    const pull = await makePull(org);
+    const page = await read(pull.at, ownerBrowser);
+    expect(page).toContain(`name="team-${team.name}"`);
+    expect(page).not.toContain(`name="team-${other.name}"`);
+    expect(await read(pull.at)).not.toContain(team.name);
+    const fields = { [`team-${team.name}`]: "on" };
+    expect((await send(pull.at, "request-reviews", fields)).status).toBe(422);
+    expect(await reviewsOf(pull, owner)).toEqual([]);
+    expect((await send(pull.at, "request-reviews", fields, ownerBrowser)).status).toBe(303);
+    expect(await reviewsOf(pull, owner)).toMatchObject([
+      { state: "REQUEST_REVIEW", team: { name: team.name } },
+    ]);
+    const asked = await read(pull.at, ownerBrowser);
+    expect(asked).toMatch(/Reviewers[^]*is asked[^]*Withdraw/);
+    expect(asked).not.toContain(`type="checkbox" name="team-${team.name}"`);
+    await send(pull.at, "withdraw-requests", fields, ownerBrowser);
+    expect(await reviewsOf(pull, owner)).toEqual([]);
+  });
+
+  it("are teams from the beginning where their form asks them", async () => {
+    const org = await make.org([owner]);
+    const team = await make.team(org);
+    const { path } = await makePull(org, false);
+    const compared = `${path}/compare/main...topic`;
+    expect(await read(compared, ownerBrowser)).toContain(`name="team-${team.name}"`);
+    expect(await read(compared)).not.toContain(team.name);
+    const sent = await ownerBrowser.submit(compared, {
+      title: "With a team",
+      [`team-${team.name}`]: "on",
+    });
+    const at = `/repos${sent.headers.get("location")}/reviews`;
+    const { body } = await call("GET", at, { as: owner });
+    expect(body).toMatchObject([{ state: "REQUEST_REVIEW", team: { name: team.name } }]);
   });
 
   it("have reviews that administrators dismiss with a reason", async () => {

@@ -7,8 +7,8 @@ import { isRuleFor, readCodeOwnerRules, teamsOf } from "./code-owner-rules.ts";
 const STEPS_MAX = 10_000_000;
 
 /**
- * Lists the owners of files by the rules of a commit, as these name them: `@user` and
- * `@org/team`. Files without owners are left out, and all from where the budget is exhausted.
+ * Lists the owners of files by the rules of a commit, as these name them: users, and
+ * teams as `org/team`. Files without owners are left out, and all from where the budget is exhausted.
  *
  * Cost: one file of the repository.
  */
@@ -23,13 +23,13 @@ export async function listOwnersOfFiles(
   const rules = paths.length === 0 ? [] : await readCodeOwnerRules(repository, commitOid, budget);
   const owners = new Map<string, readonly string[]>();
   if (rules.length === 0) return owners;
+  const { name, lowerName } = repo.owner;
   for (const path of paths) {
     const matching = rules.filter((each) => isRuleFor(each, path, budget));
     if (budget.isExhausted) break;
-    const names = matching.flatMap(({ rule }) => [
-      ...rule.users.map((name) => `@${name}`),
-      ...teamsOf(rule, repo.owner.lowerName).map((name) => `@${repo.owner.name}/${name}`),
-    ]);
+    const names = matching.flatMap(({ rule }) =>
+      rule.users.concat(teamsOf(rule, lowerName).map((team) => `${name}/${team}`)),
+    );
     if (names.length > 0) owners.set(path, [...new Set(names)]);
   }
   return owners;

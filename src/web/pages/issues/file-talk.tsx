@@ -264,7 +264,9 @@ function toDiffNotes(
       const names = owners.get(file.path);
       return (
         <>
-          {names ? <p class="inside soft owners">{`Owned by ${names.join(", ")}`}</p> : undefined}
+          {names ? (
+            <p class="inside soft owners">{`Owned by ${names.map((name) => `@${name}`).join(", ")}`}</p>
+          ) : undefined}
           {html === "" ? undefined : <div class="above">{raw(html)}</div>}
         </>
       );
