@@ -113,7 +113,7 @@ export function CommentBox(props: CommentBoxProps) {
         ) : below !== undefined && written.html.trim() === "" ? undefined : (
           <Text html={written.html} empty="No description." />
         )}
-        <Files {...props} />
+        <Files {...written} sending={sending} isEditing={isEditing} />
         {below}
         {isEditing ? undefined : (
           <Reactions
@@ -167,8 +167,13 @@ function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
   );
 }
 
+interface FilesProps extends Pick<Written, "attachments" | "commentId"> {
+  sending: Sending;
+  isEditing: boolean;
+}
+
 /** The files of a text, with forms that change them while it is edited. */
-function Files({ written: { attachments, commentId }, sending, isEditing }: CommentBoxProps) {
+export function Files({ attachments, commentId, sending, isEditing }: FilesProps) {
   if (attachments.length === 0) return <></>;
   return (
     <ul class="inside assets">

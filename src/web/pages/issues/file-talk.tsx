@@ -207,6 +207,7 @@ function OpenForm({ on, view, asked: { place, id, body, fault } }: OpenFormProps
   return (
     <CodeForm
       repo={page.repo}
+      hasFiles={page.ctx.config.areAttachmentsOn}
       sending={sending}
       now={page.ctx.now}
       place={place}

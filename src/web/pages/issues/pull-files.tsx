@@ -141,6 +141,7 @@ async function showFiles(
         <template id="code-template">
           <CodeForm
             repo={repo}
+            hasFiles={ctx.config.areAttachmentsOn}
             sending={sending}
             now={ctx.now}
             place={{ path: "", side: "R", line: 0, startLine: 0 }}
