@@ -40,6 +40,7 @@ import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
 import type { Action, Done } from "./action.ts";
 import { readUsers } from "./properties.tsx";
+import { FORMER_TITLE } from "./issue-head.tsx";
 import { PULL_ACTIONS } from "./pull-actions.ts";
 import { readId } from "../read-id.ts";
 import { readDay } from "./day.ts";
@@ -185,7 +186,7 @@ const ACTIONS = {
   title: edit((form) => {
     const title = form.line("title", LINE_CHARS_MAX);
     if (title === "") throw invalidField("title", "must not be empty");
-    return { title };
+    return { title, formerTitle: form.text(FORMER_TITLE) || undefined };
   }),
   "edit-body": edit((form) => ({
     body: readMarkdown(form, "body", false),

@@ -5,6 +5,7 @@ import { mayEditIssue } from "../../../domain/issues/issue/require-issue-access.
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import { repositoryPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
+import { AsItIs } from "../as-it-is.tsx";
 import type { Form } from "../form.ts";
 import { Field } from "../layout.tsx";
 import type { Refusal } from "../or-refuse.ts";
@@ -18,6 +19,9 @@ export interface Refused {
   form: Form;
   refusal: Refusal;
 }
+
+/** The field of a form for a title with the one that its sender has seen. */
+export const FORMER_TITLE = "former_title";
 
 interface IssueHeadProps {
   c: Context;
@@ -33,9 +37,11 @@ export function IssueHead({ c, page, issue, sending, refused }: IssueHeadProps) 
   const isRefused = refused?.form.text("action") === "title";
   const mayEdit = mayChange(page, issue);
   if (mayEdit && (isRefused || c.req.query("edit") === "title")) {
+    const isStale = isRefused && refused.form.text(FORMER_TITLE) !== row.title;
     return (
       <ActionForm {...sending} action="title" class="row">
         <h2 class="hidden">{row.title}</h2>
+        <input type="hidden" name={FORMER_TITLE} value={row.title} />
         <Field
           label="Title"
           name="title"
@@ -44,6 +50,7 @@ export function IssueHead({ c, page, issue, sending, refused }: IssueHeadProps) 
           maxlength={TITLE_CHARS_MAX}
           isFirst
         />
+        {isStale ? <AsItIs what="The title">{row.title}</AsItIs> : undefined}
         <button type="submit" class="primary">
           Save
         </button>

@@ -44,7 +44,7 @@ import { renderRepository } from "../repository/frame.tsx";
 import { act } from "./act.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import type { Done } from "./action.ts";
-import { CommentBox, type Written } from "./comment-box.tsx";
+import { CommentBox, versionOf, type Written } from "./comment-box.tsx";
 import { EventEntry } from "./entry.tsx";
 import { IssueHead, mayChange, mayTakePart, type Refused } from "./issue-head.tsx";
 import { ThreadButtons } from "./code-thread.tsx";
@@ -375,6 +375,9 @@ function Comment({ written, ...props }: PartProps & { written: Written }) {
       mayQuote={mayTakePart(page, issue)}
       mayReact={!written.review && mayTakePart(page, issue)}
       below={written.review && props.talk?.below(written.review)}
+      version={
+        versionOf(written) + (written.review ? (props.talk?.versionOf(written.review) ?? "") : "")
+      }
       refused={isRefused ? refused : undefined}
     />
   );

@@ -16,7 +16,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { accountPath, commitPath } from "../addresses.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
-import { mayChange } from "./issue-head.tsx";
+import { FORMER_TITLE, mayChange } from "./issue-head.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { CheckName, StatusIcon } from "../repository/commit-line.tsx";
 import { toShellWord } from "../shell-word.ts";
@@ -150,6 +150,7 @@ function Conditions({ page, state, sending }: MergeBoxProps) {
           {mayChange(page, pull) ? (
             <ActionForm {...sending} action="title" class="inline">
               <input type="hidden" name="title" value={withoutDraft(row.title)} />
+              <input type="hidden" name={FORMER_TITLE} value={row.title} />
               <button type="submit" class="plain">
                 Ready for review
               </button>

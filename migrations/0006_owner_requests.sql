@@ -1,1 +1,0 @@
-ALTER TABLE `reviews` ADD `is_of_owner` integer DEFAULT false NOT NULL;
