@@ -10,6 +10,7 @@ import type { Form } from "../form.ts";
 import { Field } from "../layout.tsx";
 import type { Refusal } from "../or-refuse.ts";
 import type { EnteredRepository } from "../repository/enter.ts";
+import { FORMER_TITLE } from "./action.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { Poster, StateLabel } from "./issue-rows.tsx";
 import { TITLE_CHARS_MAX } from "../text-field.tsx";
@@ -19,9 +20,6 @@ export interface Refused {
   form: Form;
   refusal: Refusal;
 }
-
-/** The field of a form for a title with the one that its sender has seen. */
-export const FORMER_TITLE = "former_title";
 
 interface IssueHeadProps {
   c: Context;

@@ -15,8 +15,9 @@ import type { MergeQueueEntryContext } from "../../../shapes/pulls/merge-queue.t
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { accountPath, commitPath } from "../addresses.ts";
+import { FORMER_TITLE } from "./action.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
-import { FORMER_TITLE, mayChange } from "./issue-head.tsx";
+import { mayChange } from "./issue-head.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { CheckName, StatusIcon } from "../repository/commit-line.tsx";
 import { toShellWord } from "../shell-word.ts";
