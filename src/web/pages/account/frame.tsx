@@ -21,7 +21,7 @@ type AccountTab =
   | "packages"
   | "members"
   | "teams"
-  | "labels";
+  | "settings";
 
 /** How a page of an account is sent. */
 interface AccountPageOptions extends Omit<PageOptions, "title" | "isPublic" | "meta" | "feeds"> {
@@ -212,7 +212,7 @@ function tabsOf({ account, membership, facts, ctx }: AccountPage): Tab[] {
       ? [{ tab: "teams" as const, label: "Teams", path: `${below}/teams` }]
       : []),
     ...(membership.isOwner
-      ? [{ tab: "labels" as const, label: "Labels", path: `${below}/settings/labels` }]
+      ? [{ tab: "settings" as const, label: "Settings", path: `${below}/settings` }]
       : []),
   ];
 }
