@@ -34,7 +34,10 @@ for (const part of [
   forgottenPassword,
   registration,
   unsubscription,
-  loadOnUse(["/user/settings/*"], async () => (await import("./settings/index.ts")).settingsPages),
+  loadOnUse(["/user/settings/*"], async () => [
+    ...(await import("./settings/index.ts")).settingsPages,
+    (await import("./packages/cleanup-rules.tsx")).ownCleanupRules,
+  ]),
 ])
   pages.route("/", part);
 
