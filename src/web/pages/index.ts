@@ -10,14 +10,10 @@ import { files } from "./files.ts";
 import { forgottenPassword } from "./forgotten-password.tsx";
 import { home } from "./home/index.tsx";
 import { ownLists } from "./issues/own-lists.tsx";
+import { loadOnUse } from "./load-on-use.ts";
 import { notificationPages } from "./notifications.tsx";
 import { registration } from "./registration.tsx";
 import { renderPageFailure } from "./render-page-failure.tsx";
-import { account } from "./settings/account.tsx";
-import { applications } from "./settings/applications.tsx";
-import { keys } from "./settings/keys.tsx";
-import { security } from "./settings/security.tsx";
-import { tokens } from "./settings/tokens.tsx";
 import { signIn } from "./sign-in.tsx";
 import { twoFactor } from "./two-factor.tsx";
 import { unsubscription } from "./unsubscribe.tsx";
@@ -38,11 +34,7 @@ for (const part of [
   forgottenPassword,
   registration,
   unsubscription,
-  account,
-  security,
-  tokens,
-  keys,
-  applications,
+  loadOnUse(["/user/settings/*"], async () => (await import("./settings/index.ts")).settingsPages),
 ])
   pages.route("/", part);
 
