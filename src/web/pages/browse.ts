@@ -6,6 +6,7 @@ import type { WebEnv } from "../env.ts";
 import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
 import { issuePages } from "./issues/index.ts";
+import { loadOnUse } from "./load-on-use.ts";
 import { packagePages } from "./packages/index.tsx";
 import { packageSettings } from "./packages/settings.tsx";
 import { renderFailure } from "../render-failure.ts";
@@ -24,6 +25,12 @@ for (const part of [
   packageSettings,
   ...repositoryPages,
   ...issuePages,
+  loadOnUse(
+    ["_new", "_edit", "_delete", "_upload", "_diffpatch", "_cherrypick"].map(
+      (name) => `/:owner/:repo/${name}/*`,
+    ),
+    async () => (await import("./editor/index.ts")).editorPages,
+  ),
 ])
   browse.route("/", part);
 

@@ -151,6 +151,14 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the versions of a text": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/history`,
   "the versions of a pull request's text": ({ path, pullNumber }) =>
     `${path}/pulls/${pullNumber}/history`,
+  "the form of a new file": ({ path }) => `${path}/_new/main/docs`,
+  "the form of a file": ({ path }) => `${path}/_edit/main/file`,
+  "the form that deletes a file": ({ path }) => `${path}/_delete/main/file`,
+  "the form that uploads files": ({ path }) => `${path}/_upload/main`,
+  "the form of a patch": ({ path }) => `${path}/_diffpatch/main`,
+  "the form that picks a commit": ({ path, commitOid }) =>
+    `${path}/_cherrypick/${commitOid}/some/branch`,
+  "the address of a commit to pick": ({ path, commitOid }) => `${path}/_cherrypick/${commitOid}`,
   "the suggestions of issues": ({ path }) => `${path}/issues/suggestions?q=%231`,
   "the suggestions of users": ({ path }) => `${path}/issues/suggestions?q=%40us`,
   "the form of a new issue": ({ path }) => `${path}/issues/new?milestone=1`,

@@ -11,7 +11,6 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { commitChange } from "../git/commit-change.ts";
-import type { Adopted } from "../git/push-refs.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 
@@ -24,8 +23,6 @@ export interface PickOptions extends Pick<PickedChange, "tip" | "from" | "to"> {
   /** By default the user. */
   readonly author?: Identity;
   readonly committer?: Identity;
-  /** What the repository takes from another one of its network, to have `tip`. */
-  readonly adopted?: Adopted | undefined;
 }
 
 /** The result of a pick. Nothing is written unless it is `picked`. */
@@ -53,7 +50,7 @@ export async function pickChange(
   repo: RepositoryContext,
   user: User,
   { repository: { graph, objects } }: RepositorySnapshot,
-  { tip, from, to, branch, isThere = false, message, adopted, ...people }: PickOptions,
+  { tip, from, to, branch, isThere = false, message, ...people }: PickOptions,
 ): Promise<PickResult> {
   const { committer = toIdentity(ctx, user), author = committer } = people;
   const built = await build(
@@ -70,16 +67,11 @@ export async function pickChange(
   }
   if (built.kind === "unchanged") return built;
   const before = isThere ? { from: graph.oid(tip) } : {};
-  await commitChange(
-    ctx,
-    repo,
-    ({ pack }) => {
-      for (const { kind, content } of built.objects) pack.add(kind, content);
-      const update = { ref: branchRef(branch), ...before, to: built.tipOid };
-      return Promise.resolve({ updates: [update] });
-    },
-    { adopted },
-  );
+  await commitChange(ctx, repo, ({ pack }) => {
+    for (const { kind, content } of built.objects) pack.add(kind, content);
+    const update = { ref: branchRef(branch), ...before, to: built.tipOid };
+    return Promise.resolve({ updates: [update] });
+  });
   return { kind: "picked", commitOid: built.tipOid };
 }
 

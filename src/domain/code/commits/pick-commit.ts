@@ -12,7 +12,7 @@ import { requireFreeName } from "../branches/create-branch.ts";
 import { branchRef } from "../branches/find-branch.ts";
 import { type CommitOptions, toCommitMessage, toIdentities } from "../contents/commit-options.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
-import { findRef, openSnapshot, type RepositorySnapshot } from "../git/open-snapshot.ts";
+import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
 import { nameConflicts } from "./name-conflicts.ts";
 import { pickChange } from "./pick-change.ts";
@@ -33,9 +33,7 @@ export interface PickedCommit {
  *
  * Cost: a merge of trees, and `commitChange`.
  *
- * @param commitOptions Whose `branch` is the one to begin at, or `base`; and whose `author` is
- *   ignored.
- * @param snapshot That of `base`.
+ * @param commitOptions Whose `author` is ignored.
  * @throws Failure as `requireWritable`; `not_found` without the branch; `conflict` with the paths
  *   that conflict, for a new branch that exists, and if the branch was updated meanwhile;
  *   `not_applicable` where the branch has the change; `forbidden` if a rule does not allow it.
@@ -47,13 +45,12 @@ export async function pickCommit(
   user: User,
   { oid, kind }: PickedCommit,
   commitOptions: CommitOptions,
-  snapshot?: RepositorySnapshot,
 ): Promise<void> {
   requireWritable(repo);
-  const opened = snapshot ?? (await openSnapshot(ctx, repo));
+  const opened = await openSnapshot(ctx, repo);
   const { graph } = opened.repository;
   const branch = commitOptions.branch || repo.row.defaultBranch;
-  const base = commitOptions.base ?? findRef(opened, branchRef(branch));
+  const base = findRef(opened, branchRef(branch));
   if (!base) throw noSuchRef(opened, "the branch does not exist");
   const isThere = !commitOptions.newBranch;
   const target = commitOptions.newBranch || branch;
@@ -74,7 +71,6 @@ export async function pickCommit(
     message: toCommitMessage(commitOptions, describePick(graph, oid, text, kind), committer),
     author: kind === "revert" ? committer : commit.author,
     committer,
-    adopted: commitOptions.base?.adopted,
   });
   switch (result.kind) {
     case "picked":

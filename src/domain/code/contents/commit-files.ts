@@ -129,6 +129,10 @@ function wordRefusal(refusal: ProtectedRef, { name }: User): Failure {
   }
 }
 
+/** The refusal of a new branch whose name is taken. */
+export const branchExists = (name: string): Failure =>
+  invalid(`branch already exists [name: ${name}]`);
+
 /**
  * Resolves the branch to commit to, the parent commit, and the commit that the branch points at
  * now.
@@ -147,7 +151,7 @@ function findTarget(
   const target = findRef(snapshot, branchRef(targetName));
   if (!target) checkBranchName(targetName, newBranch ? "new_branch" : "branch");
   if (target && (targetName !== baseName || given) && !isForced) {
-    throw invalid(`branch already exists [name: ${targetName}]`);
+    throw branchExists(targetName);
   }
   return { branch: targetName, baseOid: base?.oid, from: target?.oid };
 }

@@ -18,13 +18,16 @@ export interface EditableFile {
   readonly obstacle: "symlink" | "submodule" | "lfs" | "binary" | "large" | undefined;
   /** With line feeds, and without a byte order mark; "" for what is no text. */
   readonly text: string;
+  /** The stored content; empty for what is no text. */
+  readonly content: Uint8Array;
   readonly form: FileForm;
   /** Whether some lines end in another way than `form` says. */
   readonly isMixed: boolean;
 }
 
-const PLAIN: Pick<EditableFile, "text" | "form" | "isMixed"> = {
+const PLAIN: Pick<EditableFile, "text" | "content" | "form" | "isMixed"> = {
   text: "",
+  content: new Uint8Array(0),
   form: { lineEnd: "lf", hasMark: false },
   isMixed: false,
 };
@@ -56,7 +59,7 @@ export async function readEditableFile(
   if (readLfsPointer(content)) return { oid, sizeBytes, obstacle: "lfs", ...PLAIN };
   const text = decode(content);
   if (text === undefined) return { oid, sizeBytes, obstacle: "binary", ...PLAIN };
-  return { oid, sizeBytes, obstacle: undefined, ...toLines(text) };
+  return { oid, sizeBytes, obstacle: undefined, content, ...toLines(text) };
 }
 
 /** The text of a content; undefined for one that is no UTF-8, which an edit would change. */

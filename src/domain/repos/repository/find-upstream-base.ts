@@ -9,12 +9,6 @@ import { adoptPacks } from "../../code/git/adopt-packs.ts";
 import { findRef, openSideBySide, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
 import { takeIntroducedFiles } from "./merge-upstream.ts";
 
-/** The tip of a branch of the repository that was forked, for a commit on top of it in the fork. */
-export interface UpstreamBase extends CommitBase {
-  /** The fork, with the packs of the other repository behind its own. */
-  readonly snapshot: RepositorySnapshot;
-}
-
 /**
  * Finds the commit at which a change that is proposed to a repository begins in a fork of it, and
  * lets the fork take it and its large files: the fork may be behind, or lack the branch.
@@ -29,14 +23,14 @@ export async function findUpstreamBase(
   fork: RepositoryContext,
   upstream: RepositoryContext,
   branch: string,
-): Promise<UpstreamBase> {
+): Promise<CommitBase> {
   const [own, other] = await openSideBySide(ctx, fork, upstream);
   const ref = findBranch(other, branch);
   const { graph } = own.repository;
   const lacking = findLacking(graph, graph.find(ref.oid), own, branch, fork);
   await takeIntroducedFiles(ctx, own.repository, lacking, upstream, fork);
   const adopted = await adoptPacks(ctx, [fork, own], [upstream, other], lacking, ref);
-  return { oid: ref.oid, adopted, snapshot: own };
+  return { oid: ref.oid, adopted };
 }
 
 /** The commits that the fork's branch lacks, or else its default branch; all, without either. */
