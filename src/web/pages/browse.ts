@@ -31,6 +31,9 @@ for (const part of [
     ),
     async () => (await import("./editor/index.ts")).editorPages,
   ),
+  loadOnUse(["/:owner/:repo/-/migrate/*"], async () => [
+    (await import("./repository/migration.tsx")).migrationState,
+  ]),
 ])
   browse.route("/", part);
 

@@ -19,6 +19,7 @@ const SIGNED_IN = [
   "/pulls?type=created_by",
   "/milestones",
   "/repo/create",
+  "/repo/migrate?service_type=2",
   "/org/create",
   "/root/shown/fork",
   "/root?tab=activity",

@@ -1,6 +1,7 @@
 import { Browser } from "../browser.ts";
 import { call, visit } from "../call.ts";
 import { makeFiles } from "../files.ts";
+import { makeImportRow } from "../imports.ts";
 import { pngOf } from "../images.ts";
 import { make } from "../make.ts";
 import { CALLBACK, makeApplication, makeTokens } from "../oauth.ts";
@@ -13,6 +14,7 @@ export async function makeSite() {
   const user = await make.userWithPassword();
   const world = new World({ owner: user });
   const [repo, pull, issue] = [await world.repo(), await world.pull(), await world.issue()];
+  await makeImportRow(repo, { state: "done", dueAt: null });
   const application = await makeApplication(user);
   const pkg = await world.package();
   // Another user, since the tabs of this one begin with the repositories.
@@ -91,6 +93,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a team": ({ org }) => `/org/${org.name}/teams/Owners`,
   "the page of all topics": () => "/explore/topics?q=abc",
   "the form of a new repository": () => "/repo/create",
+  "the form of a migration": () => "/repo/migrate?service_type=3",
+  "the page of a migration": ({ path }) => `${path}/-/migrate/status`,
   "the form of a new organization": () => "/org/create",
   "the form of a fork": ({ path }) => `${path}/fork`,
   "the page of notifications": () => "/notifications",
