@@ -6,7 +6,7 @@ import type { WebEnv } from "../env.ts";
 import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
 import { issuePages } from "./issues/index.ts";
-import { organizationCleanupRules } from "./packages/cleanup-rules.tsx";
+import { loadOnUse } from "./load-on-use.ts";
 import { packagePages } from "./packages/index.tsx";
 import { packageSettings } from "./packages/settings.tsx";
 import { renderFailure } from "../render-failure.ts";
@@ -23,9 +23,20 @@ for (const part of [
   organizationPages,
   packagePages,
   packageSettings,
-  organizationCleanupRules,
   ...repositoryPages,
   ...issuePages,
+  loadOnUse(
+    ["_new", "_edit", "_delete", "_upload", "_diffpatch", "_cherrypick"].map(
+      (name) => `/:owner/:repo/${name}/*`,
+    ),
+    async () => (await import("./editor/index.ts")).editorPages,
+  ),
+  loadOnUse(["/org/:org/settings/packages/*"], async () => [
+    (await import("./packages/cleanup-rules.tsx")).organizationCleanupRules,
+  ]),
+  loadOnUse(["/:owner/:repo/-/migrate/*"], async () => [
+    (await import("./repository/migration.tsx")).migrationState,
+  ]),
 ])
   browse.route("/", part);
 

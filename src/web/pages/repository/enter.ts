@@ -42,6 +42,7 @@ export const READ_CODE: Requirement = { unit: "code", mode: "read" };
  * Cost: one round trip of the database.
  *
  * @param scopes What a form of the page changes; nothing for a page that is read.
+ * @param options.whileMigrating Whether a form may change a repository that is being migrated.
  * @param options.showsInsights Whether the stored insights into the code are loaded.
  * @throws Failure as `enterRepository` does.
  */
@@ -49,7 +50,7 @@ export async function enterRepositoryPage(
   c: Context<WebEnv>,
   requirement: Requirement,
   scopes: readonly Scope[] = [],
-  options: Pick<RepositoryTarget, "showsInsights"> = {},
+  options: Pick<RepositoryTarget, "showsInsights" | "whileMigrating"> = {},
 ): Promise<EnteredRepository> {
   const { owner = "", repo: name = "" } = c.req.param() as Record<string, string>;
   const target = { ...targetOf(c, { owner, name, requirement, scopes }), ...options };
