@@ -38,6 +38,18 @@ for (const part of [
   packageSettings,
   ...repositoryPages,
   ...issuePages,
+  loadOnUse(
+    ["_new", "_edit", "_delete", "_upload", "_diffpatch", "_cherrypick"].map(
+      (name) => `/:owner/:repo/${name}/*`,
+    ),
+    async () => (await import("./editor/index.ts")).editorPages,
+  ),
+  loadOnUse(["/org/:org/settings/packages/*"], async () => [
+    (await import("./packages/cleanup-rules.tsx")).organizationCleanupRules,
+  ]),
+  loadOnUse(["/:owner/:repo/-/migrate/*"], async () => [
+    (await import("./repository/migration.tsx")).migrationState,
+  ]),
   // After the other pages below addresses of this form.
   loadOnUse(
     ["/:owner/:repo/settings", "/:owner/:repo/settings/*"],

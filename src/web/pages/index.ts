@@ -34,7 +34,11 @@ for (const part of [
   forgottenPassword,
   registration,
   unsubscription,
-  loadOnUse(["/user/settings/*"], async () => (await import("./settings/index.ts")).settingsPages),
+  loadOnUse(["/repo/migrate"], async () => [(await import("./create/migration.tsx")).migration]),
+  loadOnUse(["/user/settings/*"], async () => [
+    ...(await import("./settings/index.ts")).settingsPages,
+    (await import("./packages/cleanup-rules.tsx")).ownCleanupRules,
+  ]),
 ])
   pages.route("/", part);
 

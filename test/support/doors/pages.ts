@@ -1,8 +1,10 @@
 import { Browser } from "../browser.ts";
 import { call, visit } from "../call.ts";
 import { makeFiles } from "../files.ts";
+import { makeImportRow } from "../imports.ts";
 import { pngOf } from "../images.ts";
 import { make } from "../make.ts";
+import { makeCleanupRule } from "../packages.ts";
 import { CALLBACK, makeApplication, makeTokens } from "../oauth.ts";
 import { storeRefs } from "../push.ts";
 import { World } from "../samples/world.ts";
@@ -13,6 +15,7 @@ export async function makeSite() {
   const user = await make.userWithPassword();
   const world = new World({ owner: user });
   const [repo, pull, issue] = [await world.repo(), await world.pull(), await world.issue()];
+  await makeImportRow(repo, { state: "done", dueAt: null });
   const application = await makeApplication(user);
   const pkg = await world.package();
   // Another user, since the tabs of this one begin with the repositories.
@@ -54,6 +57,8 @@ export async function makeSite() {
     },
     deliveryIds: { repo: (await world.repoDelivery()).id, org: (await world.orgDelivery()).id },
     issueNumber: issue.number,
+    ruleId: (await world.cleanupRule()).id,
+    ownRuleId: (await makeCleanupRule(user)).id,
     uuid: String(asset.body.uuid),
     avatarPath: new URL(body.avatar_url).pathname,
     clientId: application.clientId,
@@ -114,6 +119,8 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a team": ({ org }) => `/org/${org.name}/teams/Owners`,
   "the page of all topics": () => "/explore/topics?q=abc",
   "the form of a new repository": () => "/repo/create",
+  "the form of a migration": () => "/repo/migrate?service_type=3",
+  "the page of a migration": ({ path }) => `${path}/-/migrate/status`,
   "the form of a new organization": () => "/org/create",
   "the form of a fork": ({ path }) => `${path}/fork`,
   "the page of notifications": () => "/notifications",
@@ -191,6 +198,14 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the versions of a text": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/history`,
   "the versions of a pull request's text": ({ path, pullNumber }) =>
     `${path}/pulls/${pullNumber}/history`,
+  "the form of a new file": ({ path }) => `${path}/_new/main/docs`,
+  "the form of a file": ({ path }) => `${path}/_edit/main/file`,
+  "the form that deletes a file": ({ path }) => `${path}/_delete/main/file`,
+  "the form that uploads files": ({ path }) => `${path}/_upload/main`,
+  "the form of a patch": ({ path }) => `${path}/_diffpatch/main`,
+  "the form that picks a commit": ({ path, commitOid }) =>
+    `${path}/_cherrypick/${commitOid}/some/branch`,
+  "the address of a commit to pick": ({ path, commitOid }) => `${path}/_cherrypick/${commitOid}`,
   "the suggestions of issues": ({ path }) => `${path}/issues/suggestions?q=%231`,
   "the suggestions of users": ({ path }) => `${path}/issues/suggestions?q=%40us`,
   "the form of a new issue": ({ path }) => `${path}/issues/new?milestone=1`,
@@ -208,6 +223,18 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the settings of security": () => "/user/settings/security",
   "the enrolment of an app": () => "/user/settings/security/two_factor/enroll",
   "the settings of tokens": () => "/user/settings/tokens",
+  "the cleanup rules of an account": () => "/user/settings/packages",
+  "the form of a new cleanup rule": () => "/user/settings/packages/rules/add",
+  "the form of a cleanup rule": ({ ownRuleId }) => `/user/settings/packages/rules/${ownRuleId}`,
+  "the preview of a cleanup rule": ({ ownRuleId }) =>
+    `/user/settings/packages/rules/${ownRuleId}/preview`,
+  "the cleanup rules of an organization": ({ org }) => `/org/${org.name}/settings/packages`,
+  "the form of a new cleanup rule of an organization": ({ org }) =>
+    `/org/${org.name}/settings/packages/rules/add`,
+  "the form of a cleanup rule of an organization": ({ org, ruleId }) =>
+    `/org/${org.name}/settings/packages/rules/${ruleId}`,
+  "the preview of a cleanup rule of an organization": ({ org, ruleId }) =>
+    `/org/${org.name}/settings/packages/rules/${ruleId}/preview`,
   "the page that asks for consent": authorization,
   "the description of the provider": () => "/.well-known/oauth-authorization-server",
   "the keys of the provider": () => "/login/oauth/keys",

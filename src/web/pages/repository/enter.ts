@@ -43,6 +43,7 @@ export const READ_CODE: Requirement = { unit: "code", mode: "read" };
  * Cost: one round trip of the database.
  *
  * @param scopes What a form of the page changes; nothing for a page that is read.
+ * @param options.whileMigrating Whether a form may change a repository that is being migrated.
  * @param options.showsInsights Whether the stored insights into the code are loaded.
  * @param options.showsRules Whether the rules of branches and tags are loaded.
  * @throws Failure as `enterRepository` does.
