@@ -37,6 +37,7 @@ export function issueIn(
     deadlineAt: null,
     timeEstimateSeconds: 0,
     commentCount: 0,
+    conversationVersion: 0,
     pinOrder: 0,
     ...TIMES,
     ...fields,

@@ -29,6 +29,8 @@ export const reviews = sqliteTable(
     originalAuthorId: integer().notNull().default(0),
     /** Whether it counts for the rule that protects the base. */
     isOfficial: integer({ mode: "boolean" }).notNull().default(false),
+    /** Whether it is asked for since the reviewer owns code that is changed, by `CODEOWNERS`. */
+    isOfOwner: integer({ mode: "boolean" }).notNull().default(false),
     /** Whether the head has changed since. */
     isStale: integer({ mode: "boolean" }).notNull().default(false),
     isDismissed: integer({ mode: "boolean" }).notNull().default(false),

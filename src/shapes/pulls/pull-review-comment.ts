@@ -1,6 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
 import type {
+  Attachment,
   CodeComment as CodeCommentRow,
   Review as ReviewRow,
   TimelineEntry,
@@ -60,6 +61,7 @@ export interface CodeCommentContext {
   readonly review: Pick<ReviewRow, "id" | "state">;
   /** Undefined for a deleted account. */
   readonly poster: UserRow | undefined;
+  readonly attachments: readonly Attachment[];
   /** The user who resolved the conversation. */
   readonly resolver: UserRow | undefined;
 }

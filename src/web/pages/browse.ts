@@ -6,6 +6,7 @@ import type { WebEnv } from "../env.ts";
 import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
 import { issuePages } from "./issues/index.ts";
+import { organizationCleanupRules } from "./packages/cleanup-rules.tsx";
 import { packagePages } from "./packages/index.tsx";
 import { packageSettings } from "./packages/settings.tsx";
 import { renderFailure } from "../render-failure.ts";
@@ -22,6 +23,7 @@ for (const part of [
   organizationPages,
   packagePages,
   packageSettings,
+  organizationCleanupRules,
   ...repositoryPages,
   ...issuePages,
 ])

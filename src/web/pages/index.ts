@@ -37,7 +37,10 @@ for (const part of [
   unsubscription,
   docs,
   loadOnUse(["/-/admin/*"], async () => (await import("./admin/index.ts")).adminPages),
-  loadOnUse(["/user/settings/*"], async () => (await import("./settings/index.ts")).settingsPages),
+  loadOnUse(["/user/settings/*"], async () => [
+    ...(await import("./settings/index.ts")).settingsPages,
+    (await import("./packages/cleanup-rules.tsx")).ownCleanupRules,
+  ]),
 ])
   pages.route("/", part);
 

@@ -17,10 +17,10 @@ export async function renderComment(
   text: string,
 ): Promise<string> {
   // Loaded on first use: most pages render nothing.
-  const { renderMarkup } = await import("../../render/markup.ts");
+  const { renderKept } = await import("../../render/render-kept.ts");
   const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
   const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
-  return labelTasks(await renderMarkup(text, toOptions(ctx, repo), budget));
+  return labelTasks(await renderKept(text, toOptions(ctx, repo), budget));
 }
 
 /** Names the checkboxes of task lists, which rendered Markdown has without a label, as in Gitea. */
@@ -38,7 +38,7 @@ export async function renderComments(
   repo: RepositoryContext,
   texts: readonly string[],
 ): Promise<string[]> {
-  const { renderMarkup } = await import("../../render/markup.ts");
+  const { renderKept } = await import("../../render/render-kept.ts");
   const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
   const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
   const options = toOptions(ctx, repo);
@@ -52,7 +52,7 @@ export async function renderComments(
           footnoteSuffix: String(at),
           ...(shared && { resolve: shared.find }),
         };
-        return labelTasks(await renderMarkup(text, own, budget));
+        return labelTasks(await renderKept(text, own, budget));
       } finally {
         shared?.leave();
       }

@@ -3,11 +3,8 @@ import { type Context, Hono } from "hono";
 import type { NotificationStatus } from "../../db/schema/index.ts";
 import { findNotification } from "../../domain/issues/notifications/find-notification.ts";
 import { changeNotifiedSubscription } from "../../domain/issues/notifications/issue-subscriptions.ts";
-import { listNotifications } from "../../domain/issues/notifications/list-notifications.ts";
-import {
-  listNotifiedRepositories,
-  type NotifiedRepository,
-} from "../../domain/issues/notifications/list-notified-repositories.ts";
+import { listInbox } from "../../domain/issues/notifications/list-notifications.ts";
+import type { NotifiedRepository } from "../../domain/issues/notifications/select-notified-repositories.ts";
 import {
   markChosenNotifications,
   markNotification,
@@ -98,11 +95,8 @@ notificationPages.get(PATH, async (c) => {
   const shown = shownIn(c);
   const list = readListPage(c, PAGE_SIZE);
   const { statuses } = TABS[shown.type];
-  const filter = { userId: user.id, statuses, subjects: subjectsOf(shown) };
-  const [{ items, total }, repos] = await Promise.all([
-    listNotifications(ctx, { ...filter, repoId: shown.repo }, list),
-    listNotifiedRepositories(ctx, filter),
-  ]);
+  const filter = { userId: user.id, repoId: shown.repo, statuses, subjects: subjectsOf(shown) };
+  const { items, total, repos } = await listInbox(ctx, filter, list);
   return renderPage(
     c,
     page,

@@ -662,6 +662,17 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     expect(await page.locator("[data-version]").textContent()).toBe("One new entry");
     expect(await text.inputValue()).toBe("not sent yet");
     expect(await page.locator(".side details[open]").count()).toBe(1);
+    // What is there already is renewed where it is.
+    const [comment] = await page.locator(".timeline > .comment").last().all();
+    const id = (await comment?.getAttribute("id"))?.replace("issuecomment-", "") ?? "";
+    const at = `/repos/root/shown/issues/comments/${id}`;
+    await callAsRoot("PATCH", at, { body: "Edited elsewhere" });
+    await callAsRoot("POST", `${at}/reactions`, { content: "rocket" });
+    await page.clock.runFor(15_000);
+    await page.getByText("Edited elsewhere").waitFor();
+    await page.locator(`#issuecomment-${id} [name=remove][value=rocket]`).waitFor();
+    expect(await page.getByText("From elsewhere").count()).toBe(0);
+    expect(await text.inputValue()).toBe("not sent yet");
     expect(complaints).toEqual([]);
     await context.close();
   });

@@ -20,6 +20,9 @@ const watched = doorsWith({}, { DB: listening });
 const ROUNDS: Readonly<Record<string, number>> = {
   "the audit log of the service": 3,
   "the page that asks for consent": 3,
+  // The rule, the packages of its format, their versions, and those that would go.
+  "the preview of a cleanup rule": 5,
+  "the preview of a cleanup rule of an organization": 5,
   "a file": 3,
   "a file of a repository": 3,
   "a file of a release": 3,

@@ -5,7 +5,7 @@ import { commitStatuses, pulls, scheduledMerges } from "../../../src/db/schema/i
 import { Browser } from "../../support/browser.ts";
 import { call, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
-import { makeIssue } from "../../support/issues.ts";
+import { makeComment, makeIssue } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makePull } from "../../support/pulls.ts";
 import { logged } from "../../support/usage.ts";
@@ -36,6 +36,8 @@ describe("the version of a conversation", () => {
     const first = await shownAt(at);
     expect(first).not.toBe("");
     const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    // The statement is built once.
+    await ask(at, first);
     const { answer, line } = await logged(() =>
       visit("GET", `${at}/version`, {
         headers: { Cookie: cookie, "If-None-Match": `"${first}"` },
@@ -91,6 +93,31 @@ describe("the version of a conversation", () => {
     await db.update(pulls).set({ mergeState: "conflict" }).where(eq(pulls.issueId, pull.id));
     versions.add(await read());
     expect(versions.size).toBe(4);
+  });
+
+  it("changes with edits of comments, reactions and resolved conversations", async () => {
+    const issue = await makeIssue(repo);
+    const comment = await makeComment(issue);
+    const at = `${path}/issues/${issue.number}`;
+    const api = `/repos${path}/issues`;
+    const versions = new Set([await shownAt(at)]);
+    for (const [method, to, json] of [
+      ["PATCH", `${api}/comments/${comment.id}`, { body: "Edited" }],
+      ["POST", `${api}/comments/${comment.id}/reactions`, { content: "heart" }],
+      ["POST", `${api}/${issue.number}/reactions`, { content: "heart" }],
+      ["DELETE", `${api}/comments/${comment.id}/reactions`, { content: "heart" }],
+      ["POST", `${api}/comments/${comment.id}/reactions`, { content: "heart" }],
+    ] as const) {
+      expect((await call(method, to, { as: owner, json })).status).toBeLessThan(300);
+      const { status, headers } = await ask(at, [...versions].at(-1) ?? "");
+      expect(status, `${method} ${to}`).toBe(204);
+      versions.add((headers.get("etag") ?? "").replaceAll('"', ""));
+    }
+    expect(versions.size).toBe(6);
+    const shown = String((await browser.get(at)).body);
+    // The script renews what has another version.
+    expect(shown).toMatch(/id="issuecomment-\d+"[^>]*data-entry="1,heart 1 true"/);
+    expect(shown).toMatch(/id="issue-\d+"[^>]*data-entry="0,heart 1 true"/);
   });
 
   it("is for those who may see it", async () => {

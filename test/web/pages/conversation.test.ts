@@ -391,6 +391,31 @@ describe("an edit by the page", () => {
     expect(await commentsAt(issue.number)).toMatchObject([{ body: "theirs" }]);
   });
 
+  it("loses no title that somebody else wrote meanwhile, nor its own", async () => {
+    const issue = await makeIssue(repo, { title: "old" });
+    const at = `${path}/issues/${issue.number}`;
+    expect(await read(`${at}?edit=title`, owner)).toContain('name="former_title" value="old"');
+    await send(writer, at, "title", { title: "theirs <i>", former_title: "old" });
+    const entries = () =>
+      call("GET", `/repos${path}/issues/${issue.number}/timeline`, { as: owner });
+    const before = (await entries()).body;
+    const mine = { title: "mine", former_title: "old" };
+    const refused = await send(owner, at, "title", mine);
+    expect(refused.status).toBe(409);
+    expect(String(refused.body)).toMatch(/value="mine"[^]*as it is now[^]*theirs &lt;i&gt;</);
+    expect(String(refused.body)).toContain('name="former_title" value="theirs &lt;i&gt;"');
+    expect((await issueAt(issue.number)).title).toBe("theirs <i>");
+    expect((await entries()).body).toEqual(before);
+    const empty = await send(owner, at, "title", { title: "", former_title: "theirs <i>" });
+    expect(String(empty.body)).not.toContain("as it is now");
+    // The same title by both is no conflict.
+    const same = { title: "theirs <i>", former_title: "old" };
+    expect((await send(owner, at, "title", same)).status).toBe(303);
+    const again = { title: "mine", former_title: "theirs <i>" };
+    expect((await send(owner, at, "title", again)).status).toBe(303);
+    expect((await issueAt(issue.number)).title).toBe("mine");
+  });
+
   it("is for its author and writers", async () => {
     const issue = await makeIssue(repo, { title: "kept", body: "kept" });
     const comment = await makeComment(issue, { body: "kept" });

@@ -1,8 +1,15 @@
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { codeComments, issues, repositories, reviews } from "../../../src/db/schema/index.ts";
-import { Browser } from "../../support/browser.ts";
+import {
+  attachments,
+  codeComments,
+  issues,
+  repositories,
+  reviews,
+} from "../../../src/db/schema/index.ts";
+import { formatHex } from "../../../src/lib/hex.ts";
+import { Browser, SAME_ORIGIN } from "../../support/browser.ts";
 import { call, visit } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { drawConsequences } from "../../support/consequences.ts";
@@ -23,8 +30,8 @@ beforeAll(async () => {
 const HOSTILE = `"><script>alert(1)</script>`;
 
 /** An open pull request that changes the second of three lines of a file, and adds another file. */
-async function makePull() {
-  const repo = await make.repo(owner);
+async function makePull(account: Parameters<typeof make.repo>[0] = owner, isOpened = true) {
+  const repo = await make.repo(account);
   const history = new History();
   const base = history.commit({ files: { "src/f.txt": "one\ntwo\nthree\n" } });
   const files = { "src/f.txt": "one\nTWO\nthree\n", "new.txt": "new\n" };
@@ -36,7 +43,9 @@ async function makePull() {
   await storeRefs(repo, refs, history.build());
   const path = `/${repo.owner}/${repo.name}`;
   const json = { head: "topic", base: "main", title: "A title" };
-  const { body } = await call("POST", `/repos${path}/pulls`, { as: owner, json });
+  const { body } = isOpened
+    ? await call("POST", `/repos${path}/pulls`, { as: owner, json })
+    : { body: { number: 0, id: 0 } };
   const at = `${path}/pulls/${body.number}`;
   return { repo, path, at, files: `${at}/files`, api: `/repos${at}`, base, head, id: body.id };
 }
@@ -89,6 +98,12 @@ const commentsOf = async ({ api }: Pull, as = reader) =>
 
 const reviewsOf = async ({ api }: Pull, as = reader) =>
   (await call("GET", `${api}/reviews`, { as })).body as Record<string, unknown>[];
+
+/** The parameter by which an address names a file. */
+const placeOf = async (path: string): Promise<string> => {
+  const digest = await crypto.subtle.digest("SHA-1", new TextEncoder().encode(path));
+  return formatHex(new Uint8Array(digest)).slice(0, 12);
+};
 
 const idOf = (each: Record<string, unknown> | undefined): string => String(each?.["id"]);
 
@@ -662,6 +677,99 @@ describe("viewed files", () => {
   });
 });
 
+/** Uploads a file for a text, and returns the link that it gets. */
+async function upload({ path }: Pull, browser = readerBrowser): Promise<string> {
+  const page = String((await browser.get("/notifications")).body);
+  const form = new FormData();
+  form.append("_csrf", /name="_csrf" value="([^"]*)"/.exec(page)?.[1] ?? "");
+  form.append("file", new File(["bytes"], "a.png"));
+  const headers = { ...SAME_ORIGIN, Accept: "application/json" };
+  const { body } = await browser.postForm(`${path}/issues/attachments`, form, headers);
+  return (body as { markdown: string }).markdown;
+}
+
+const uuidIn = (markdown: string): string =>
+  /\/attachments\/([-0-9a-f]{36})\)/.exec(markdown)?.[1] ?? "";
+
+describe("files of comments on code", () => {
+  it("belong to the comment that links them, which shows them, once", async () => {
+    const pull = await makePull();
+    expect(await read(`${pull.files}?comment=${await placeOf("src/f.txt")}R2`)).toMatch(
+      /id="code-body-file"/,
+    );
+    const markdown = await upload(pull);
+    const since = String(Date.now() - 1000);
+    for (let turn = 0; turn < 2; turn++) {
+      await comment(pull, { body: `See ${markdown}`, opened_at: since });
+    }
+    const [said, ...others] = await commentsOf(pull);
+    expect(others).toEqual([]);
+    const [row] = await db
+      .select()
+      .from(attachments)
+      .where(eq(attachments.uuid, uuidIn(markdown)));
+    expect(row).toMatchObject({ issueId: pull.id, entryId: said?.["id"] });
+    for (const at of [pull.files, pull.at]) {
+      expect(await read(at)).toContain(`<a href="/attachments/${uuidIn(markdown)}">a.png</a>`);
+    }
+    const edit = `${pull.at}?entry=${idOf(said)}&edit=${idOf(said)}`;
+    expect(await read(edit)).toContain('value="delete-file"');
+    const named = { file: String(row?.id), comment: idOf(said) };
+    expect((await send(pull.at, "delete-file", named)).status).toBe(303);
+    expect(await read(pull.at)).not.toContain(">a.png</a>");
+  });
+
+  it("are their author's alone as long as the review is pending", async () => {
+    const pull = await makePull();
+    const markdown = await upload(pull);
+    await comment(pull, { body: markdown, when: "review" });
+    const file = `/attachments/${uuidIn(markdown)}`;
+    expect((await readerBrowser.get(file)).status).toBe(200);
+    expect((await ownerBrowser.get(file)).status).toBe(404);
+    await send(pull.files, "review", { state: "comment", head: pull.head, opened_at: "0" });
+    expect((await ownerBrowser.get(file)).status).toBe(200);
+  });
+});
+
+describe("reactions to comments on code", () => {
+  it("are added and taken back where the comment stands", async () => {
+    const pull = await makePull();
+    await comment(pull);
+    const [said] = await commentsOf(pull);
+    const id = idOf(said);
+    const reactions = async () =>
+      (await call("GET", `/repos${pull.path}/issues/comments/${id}/reactions`, { as: owner })).body;
+    for (const at of [pull.files, pull.at]) {
+      expect(await read(at, ownerBrowser)).toMatch(/name="add" value="heart"/);
+      const added = await send(at, "react", { comment: id, add: "heart" }, ownerBrowser);
+      expect(added.status).toBe(303);
+      expect(added.headers.get("location")).toContain(`#issuecomment-${id}`);
+      expect(await reactions()).toMatchObject([{ content: "heart", user: { login: owner.name } }]);
+      expect(await read(at, ownerBrowser)).toMatch(/name="remove" value="heart"/);
+      await send(at, "react", { comment: id, remove: "heart" }, ownerBrowser);
+      expect(await reactions()).toEqual([]);
+    }
+  });
+
+  it("are not offered to whom they are refused", async () => {
+    const pull = await makePull();
+    await comment(pull, { when: "review" });
+    expect(await read(pull.files)).toContain("A comment");
+    // Neither to one that is pending.
+    expect(await read(pull.files)).not.toContain('value="react"');
+    await send(pull.files, "review", { state: "comment", head: pull.head, opened_at: "0" });
+    expect(await read(pull.files)).toContain('value="react"');
+    expect(String((await visit("GET", pull.files)).body)).not.toContain('value="react"');
+    await db.update(issues).set({ isLocked: true }).where(eq(issues.id, pull.id));
+    expect(await read(pull.files)).not.toContain('value="react"');
+    const [said] = await commentsOf(pull);
+    const named = { comment: idOf(said), add: "heart" };
+    expect((await send(pull.files, "react", named)).status).toBe(403);
+    const path = `/repos${pull.path}/issues/comments/${idOf(said)}/reactions`;
+    expect((await call("GET", path, { as: owner })).body).toEqual([]);
+  });
+});
+
 describe("the reviewers of a pull request", () => {
   it("are asked, asked again and no more, and stand with what they say", async () => {
     const pull = await makePull();
@@ -689,14 +797,52 @@ describe("the reviewers of a pull request", () => {
     for (const [fields, status] of [
       [{}, 422],
       [{ other: owner.name }, 422],
-      [{ other: HOSTILE }, 404],
-      [{ team: "nobody" }, 404],
+      [{ other: HOSTILE }, 422],
+      [{ "team-nobody": "on" }, 422],
     ] as const) {
       const sent = await send(pull.at, "request-reviews", fields, ownerBrowser);
       expect(sent.status, JSON.stringify(fields)).toBe(status);
       expect(String(sent.body)).not.toContain("<script>alert");
     }
     expect(await reviewsOf(pull)).toEqual([]);
+  });
+
+  it("are teams that reach the repository, chosen from a list", async () => {
+    const org = await make.org([owner]);
+    const [team, other] = [await make.team(org), await make.team(org, { all: false })];
+    const pull = await makePull(org);
+    const page = await read(pull.at, ownerBrowser);
+    expect(page).toContain(`name="team-${team.name}"`);
+    expect(page).not.toContain(`name="team-${other.name}"`);
+    expect(await read(pull.at)).not.toContain(team.name);
+    const fields = { [`team-${team.name}`]: "on" };
+    expect((await send(pull.at, "request-reviews", fields)).status).toBe(422);
+    expect(await reviewsOf(pull, owner)).toEqual([]);
+    expect((await send(pull.at, "request-reviews", fields, ownerBrowser)).status).toBe(303);
+    expect(await reviewsOf(pull, owner)).toMatchObject([
+      { state: "REQUEST_REVIEW", team: { name: team.name } },
+    ]);
+    const asked = await read(pull.at, ownerBrowser);
+    expect(asked).toMatch(/Reviewers[^]*is asked[^]*Withdraw/);
+    expect(asked).not.toContain(`type="checkbox" name="team-${team.name}"`);
+    await send(pull.at, "withdraw-requests", fields, ownerBrowser);
+    expect(await reviewsOf(pull, owner)).toEqual([]);
+  });
+
+  it("are teams from the beginning where their form asks them", async () => {
+    const org = await make.org([owner]);
+    const team = await make.team(org);
+    const { path } = await makePull(org, false);
+    const compared = `${path}/compare/main...topic`;
+    expect(await read(compared, ownerBrowser)).toContain(`name="team-${team.name}"`);
+    expect(await read(compared)).not.toContain(team.name);
+    const sent = await ownerBrowser.submit(compared, {
+      title: "With a team",
+      [`team-${team.name}`]: "on",
+    });
+    const at = `/repos${sent.headers.get("location")}/reviews`;
+    const { body } = await call("GET", at, { as: owner });
+    expect(body).toMatchObject([{ state: "REQUEST_REVIEW", team: { name: team.name } }]);
   });
 
   it("have reviews that administrators dismiss with a reason", async () => {

@@ -12,6 +12,17 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
  */
 export const isComment = sql`${timelineEntries.kind} = 'comment'`;
 
+/** The files of an entry, as a column of a query over `timelineEntries`. */
+export const attachmentsOfEntry = (alias: string) =>
+  jsonRows(
+    attachments,
+    sql`
+      from ${attachments}
+      where ${attachments.entryId} = ${timelineEntries.id}
+      order by ${attachments.id}`,
+    alias,
+  );
+
 /**
  * Selects entries of timelines with everything that the JSON of a comment shows; one query, any
  * number of rows.
@@ -25,14 +36,7 @@ export const selectComments = (db: Database) =>
       poster: columnsOf(users, "p"),
       number: sql`${issues.number}`.mapWith(issues.number).as("i_number"),
       isPull: sql`${issues.isPull}`.mapWith(issues.isPull).as("i_isPull"),
-      attachments: jsonRows(
-        attachments,
-        sql`
-          from ${attachments}
-          where ${attachments.entryId} = ${timelineEntries.id}
-          order by ${attachments.id}`,
-        "c_attachments",
-      ),
+      attachments: attachmentsOfEntry("c_attachments"),
     })
     .from(timelineEntries)
     .innerJoin(issues, eq(issues.id, timelineEntries.issueId))

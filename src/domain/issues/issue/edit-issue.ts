@@ -14,7 +14,7 @@ import {
   recordBy,
   recordIfChanged,
 } from "../../../events/record.ts";
-import { malformed, notFound, precondition } from "../../../lib/failure.ts";
+import { conflict, malformed, notFound, precondition } from "../../../lib/failure.ts";
 import { type IssueContext, isDraftTitle } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { claimUploads } from "../uploads/claim-uploads.ts";
@@ -42,6 +42,8 @@ import { requireIssueEdit } from "./require-issue-access.ts";
 export interface IssueEdit {
   /** An empty title leaves it as it is, as in Gitea. */
   readonly title?: string | undefined;
+  /** The title that the edit replaces; by default the present one. */
+  readonly formerTitle?: string | undefined;
   readonly body?: string | undefined;
   readonly ref?: string | undefined;
   readonly isClosed?: boolean | undefined;
@@ -64,7 +66,7 @@ export interface IssueEdit {
  *
  * @throws Failure `forbidden` for others than the poster and writers, and for a poster whom the
  * owner blocks; `locked` in an archived repository; `malformed` if the body has another version by
- * now; `precondition` for closing one with open blockers, and for another state of a merged pull
+ * now; `conflict` if it has another title by now; `precondition` for closing one with open blockers, and for another state of a merged pull
  * request; `invalid` for a milestone that is closed or not of the repository, and as `toAssignees`;
  * `not_found` also if it was deleted meanwhile.
  */
@@ -151,7 +153,7 @@ const renumber = prepare((db, p: Params<{ issueId: number; actorId: number; owne
 function textStatements(ctx: Ctx, issue: IssueContext, edit: IssueEdit): BatchItem<"sqlite">[] {
   const { db } = ctx;
   const { id: issueId, repoId } = issue.row;
-  const { body, ref, contentVersion } = edit;
+  const { body, ref, contentVersion, formerTitle } = edit;
   const title = edit.title === undefined ? "" : toIssueTitle(edit.title);
   const entry = { repoId, issueId, ...entryArgument(ctx) };
   const statements: BatchItem<"sqlite">[] = [];
@@ -171,7 +173,7 @@ function textStatements(ctx: Ctx, issue: IssueContext, edit: IssueEdit): BatchIt
   if (Object.values(texts).every((text) => text === undefined)) return [];
   return [
     ...statements,
-    updateTexts(db, { issueId, ...texts, now: ctx.now }),
+    updateTexts(db, { issueId, ...texts, formerTitle, now: ctx.now }),
     recordIfChanged(ctx, {
       type: "issue.edited",
       ...eventSubject(issue),
@@ -220,6 +222,7 @@ const insertVersions = prepareAll(
 interface NewTexts {
   readonly issueId: number;
   readonly title?: string | undefined;
+  readonly formerTitle?: string | undefined;
   readonly ref?: string | undefined;
   readonly body?: string | undefined;
   readonly contentVersion?: number | undefined;
@@ -227,7 +230,7 @@ interface NewTexts {
 }
 
 const updateTexts = prepare((db, p: Params<NewTexts>) => {
-  const { title, ref, body, contentVersion } = p;
+  const { title, formerTitle, ref, body, contentVersion } = p;
   const isOtherBody = body && ne(issues.body, body);
   const changes = [
     title && ne(issues.title, title),
@@ -242,7 +245,9 @@ const updateTexts = prepare((db, p: Params<NewTexts>) => {
   return db
     .update(issues)
     .set({
-      ...(title && { title }),
+      ...(title && {
+        title: formerTitle ? onlyWhile(eq(issues.title, formerTitle), sql`${title}`) : title,
+      }),
       ...(ref && { ref }),
       ...(body && { body }),
       contentVersion: contentVersion ? onlyWhile(isCurrent, version) : version,
@@ -272,6 +277,9 @@ const recordIfDraft = prepare((db, p: Params<{ issueId: number; event: EventArgu
 export function asEditRefusal(error: unknown): unknown {
   if (isViolation(error, "NOT NULL", "issues.content_version")) {
     return malformed("the body was edited meanwhile: content_version is not the current one");
+  }
+  if (isViolation(error, "NOT NULL", "issues.title")) {
+    return conflict("somebody else has changed the title meanwhile");
   }
   // The issue, or an account that it is assigned to, was deleted meanwhile.
   if (isViolation(error, "FOREIGN KEY")) return notFound("issue does not exist");

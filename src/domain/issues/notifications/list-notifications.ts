@@ -10,6 +10,10 @@ import { notifications } from "../../../db/schema/index.ts";
 import type { NotificationContext } from "../../../shapes/issues/notification-thread.ts";
 import type { Listed, Slice } from "../../slice.ts";
 import {
+  type NotifiedRepository,
+  selectNotifiedRepositories,
+} from "./select-notified-repositories.ts";
+import {
   wordList,
   splitFilter,
   visibleCounts,
@@ -41,6 +45,34 @@ export async function listNotifications(
   return { items: toNotificationContexts(ctx, found), total: counted?.total ?? 0 };
 }
 
+/** A page of notifications, as `listNotifications` lists it. */
+export interface Inbox extends Listed<NotificationContext> {
+  /** The repositories that a filter of the list may name, whichever this one does. */
+  readonly repos: readonly NotifiedRepository[];
+}
+
+/**
+ * Lists the notifications of a user as `listNotifications` does, and the repositories that have
+ * any of these statuses and subjects.
+ *
+ * Cost: one round trip.
+ */
+export async function listInbox(
+  ctx: Ctx,
+  filter: NotificationFilter,
+  slice: Slice,
+): Promise<Inbox> {
+  const { range, kinds } = splitFilter(filter);
+  const { size, offset } = slice;
+  const args = { principal: principalOf(ctx.actor), range, size, offset };
+  const {
+    counted: [counted],
+    notified: repos,
+    ...found
+  } = await batch(ctx.db, inbox(ctx.db, args, kinds));
+  return { items: toNotificationContexts(ctx, found), total: counted?.total ?? 0, repos };
+}
+
 /** Counts the notifications of a user that the caller may see. */
 export async function countNotifications(ctx: Ctx, filter: NotificationFilter): Promise<number> {
   const { range, kinds } = splitFilter(filter);
@@ -55,11 +87,23 @@ interface ListArguments {
 }
 
 const notificationPage = prepareAll(
-  (db, p: Params<ListArguments & Slice>, kinds: NotificationKinds) => {
-    const page = selectPage(p.principal, p.range, kinds, p);
-    return { ...selectNotifications(db, p.principal, page), counted: selectTotal(db, p, kinds) };
-  },
+  (db, p: Params<ListArguments & Slice>, kinds: NotificationKinds) =>
+    selectNotificationPage(db, p, kinds),
 );
+
+const inbox = prepareAll((db, p: Params<ListArguments & Slice>, kinds: NotificationKinds) => ({
+  ...selectNotificationPage(db, p, kinds),
+  notified: selectNotifiedRepositories(db, p.principal, p.range.userId, kinds),
+}));
+
+function selectNotificationPage(
+  db: Database,
+  p: Params<ListArguments & Slice>,
+  kinds: NotificationKinds,
+) {
+  const page = selectPage(p.principal, p.range, kinds, p);
+  return { ...selectNotifications(db, p.principal, page), counted: selectTotal(db, p, kinds) };
+}
 
 const notificationCount = prepare((db, p: Params<ListArguments>, kinds: NotificationKinds) =>
   selectTotal(db, p, kinds),

@@ -24,8 +24,8 @@ interface VersionRow {
 }
 
 /**
- * Selects what changes as soon as an issue or pull request gets an entry, a check, a push to its
- * branches, a place in the merge queue, or another property.
+ * Selects what changes as soon as an issue or pull request gets an entry, an edit, a reaction, a
+ * check, a push to its branches, a place in the merge queue, or another property.
  *
  * Cost: one row by each of its indexes, however long the conversation is.
  */
@@ -47,7 +47,8 @@ const selectVersion = (db: Database, repoId: SQL, number: SQL) => {
     where ${mergeQueueEntries.issueId} = ${issues.id}
   )`;
   const facts = sql<string>`json_array(
-    ${issues.updatedAt}, ${issues.commentCount}, ${issues.isClosed}, ${issues.isLocked},
+    ${issues.updatedAt}, ${issues.commentCount}, ${issues.conversationVersion},
+    ${issues.isClosed}, ${issues.isLocked},
     (
       select max(${timelineEntries.id}) from ${timelineEntries}
       where ${timelineEntries.issueId} = ${issues.id}

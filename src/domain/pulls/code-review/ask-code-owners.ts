@@ -3,30 +3,20 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { pulls, reviews } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
-import { type ByteText, decodeText, readByteText } from "../../../git/byte-text.ts";
+import { type ByteText, decodeText } from "../../../git/byte-text.ts";
 import { GitError } from "../../../git/error.ts";
 import { findChangedPath } from "../../../git/diff/find-changed-path.ts";
 import { NO_NODE } from "../../../git/walk/commit-graph.ts";
-import type { StepBudget } from "../../../lib/step-budget.ts";
-import type { ShortPattern } from "../../../render/linear-pattern.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
-import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { loadPulls } from "../sync/load-pulls.ts";
-import {
-  CODE_OWNERS_BYTES_MAX,
-  CODE_OWNERS_PATHS,
-  type CodeOwnerRule,
-  parseCodeOwners,
-} from "../reviews/code-owners.ts";
-import { findFileAt } from "../reviews/find-file-at.ts";
+import type { CodeOwnerRule } from "../reviews/code-owners.ts";
 import { findCodeOwners, type ReviewerNames, REVIEWERS_MAX } from "../reviews/find-reviewers.ts";
 import { storeRequests } from "../reviews/request-reviews.ts";
+import { isRuleFor, readCodeOwnerRules, teamsOf } from "./code-owner-rules.ts";
 
 /** Steps to compare paths with patterns: a second of processor time. */
 const STEPS_MAX = 100_000_000;
-/** Steps for each state of a pattern and character of a path. */
-const STEPS_PER_STATE = 5;
 
 /**
  * Requests reviews from the owners of the changed code for an opened pull request, or one that is
@@ -80,7 +70,7 @@ async function findOwnersOfChanges(
   const repository = await stored.openByBlock(await stored.snapshot("none"), budget);
   const { graph } = repository;
   const baseOid = pull.baseTip ?? pull.pull.checkedBaseOid;
-  const rules = await readRules(repository, baseOid, budget);
+  const rules = await readCodeOwnerRules(repository, baseOid, budget);
   if (rules.length === 0) return { users: [], teams: [] };
   const head = graph.find(pull.pull.headOid);
   if (head === NO_NODE) throw new Error("the head of the pull request is not stored yet");
@@ -89,11 +79,10 @@ async function findOwnersOfChanges(
   const matching = new Set<CodeOwnerRule>();
   const isFound = (path: ByteText): boolean => {
     const text = decodeText(path);
-    for (const { rule, pattern } of rules) {
-      if (matching.has(rule)) continue;
-      budget.consume(STEPS_PER_STATE * pattern.states * text.length);
+    for (const each of rules) {
+      if (matching.has(each.rule)) continue;
+      if (isRuleFor(each, text, budget)) matching.add(each.rule);
       if (budget.isExhausted) return true;
-      if (pattern.matches(text) !== rule.isNegated) matching.add(rule);
     }
     return matching.size === rules.length;
   };
@@ -113,40 +102,10 @@ async function findOwnersOfChanges(
   const all = [...matching];
   const users = new Set(all.flatMap((rule) => rule.users.map((name) => name.toLowerCase())));
   const teams = new Set(
-    all
-      .flatMap((rule) => rule.teams)
-      .filter(({ org }) => org.toLowerCase() === owner)
-      .map(({ name }) => name.toLowerCase()),
+    all.flatMap((rule) => teamsOf(rule, owner).map((name) => name.toLowerCase())),
   );
   return {
     users: [...users].slice(0, REVIEWERS_MAX),
     teams: [...teams].slice(0, REVIEWERS_MAX),
   };
-}
-
-/** A rule with its pattern, which is valid. */
-interface OpenRule {
-  readonly rule: CodeOwnerRule;
-  readonly pattern: ShortPattern;
-}
-
-async function readRules(
-  repository: OpenRepository,
-  commitOid: string,
-  budget: StepBudget,
-): Promise<OpenRule[]> {
-  for (const path of CODE_OWNERS_PATHS) {
-    const file = await findFileAt(repository, commitOid, path);
-    const found = file && (await repository.catalog.findSized(file.oid));
-    if (!found) continue;
-    if (found.sizeBytes > CODE_OWNERS_BYTES_MAX) return [];
-    const bytes = await repository.objects.within(budget).readAt(found.location);
-    // The engine of regular expressions is loaded where there are any.
-    const { openShortPattern } = await import("../../../render/linear-pattern.ts");
-    return parseCodeOwners(decodeText(readByteText(bytes))).flatMap((rule) => {
-      const pattern = openShortPattern(rule.pattern);
-      return pattern ? [{ rule, pattern }] : [];
-    });
-  }
-  return [];
 }

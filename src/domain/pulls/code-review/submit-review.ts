@@ -307,7 +307,10 @@ async function store(
       ...submission,
       former: isVote(state) ? [dismissFormer(db, { one })] : [],
       stored,
-      claims: state === "pending" ? [] : claimUploads(ctx, reviewEntry(one), body),
+      claims: [
+        ...(state === "pending" ? [] : claimUploads(ctx, reviewEntry(one), body)),
+        ...comments.flatMap((each) => claimUploads(ctx, commentEntry(one, each), each.body)),
+      ],
     });
     const [ended] = results.stored;
     return (
@@ -338,6 +341,20 @@ const reviewEntry = ({ repoId, issueId, reviewerId }: OneReview) => ({
     where ${timelineEntries.issueId} = ${issueId}
       and ${timelineEntries.kind} = 'review'
       and ${timelineEntries.posterId} = ${reviewerId}
+  )`,
+});
+
+/** The entry of a comment that was added just now, or was sent twice. */
+const commentEntry = ({ repoId, issueId, reviewerId }: OneReview, { body }: PlacedComment) => ({
+  repoId,
+  issueId,
+  entryId: sql<number>`(
+    select max(${timelineEntries.id})
+    from ${timelineEntries}
+    where ${timelineEntries.issueId} = ${issueId}
+      and ${timelineEntries.kind} = 'code'
+      and ${timelineEntries.posterId} = ${reviewerId}
+      and ${timelineEntries.body} = ${body}
   )`,
 });
 

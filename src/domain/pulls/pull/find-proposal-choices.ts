@@ -4,11 +4,14 @@ import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { issues, pulls, type User } from "../../../db/schema/index.ts";
-import { Failure } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { mayWritePulls } from "../../issues/issue/require-issue-access.ts";
 import { issueChoices, type IssueChoices } from "../../issues/lists/list-choices.ts";
-import { listAssignees, listReviewers } from "../../repos/collaborators/list-collaborators.ts";
+import { listAssignees } from "../../repos/collaborators/list-collaborators.ts";
+import {
+  listPossibleReviewers,
+  type PossibleReviewers,
+} from "../reviews/list-possible-reviewers.ts";
 import { type BranchPair, isTaken } from "./taken-pair.ts";
 
 /** What a caller may give a pull request of two branches when it is opened. */
@@ -18,8 +21,8 @@ export interface ProposalChoices {
   /** For writers; undefined for others. */
   readonly choices: IssueChoices | undefined;
   readonly assignees: readonly User[];
-  /** Empty for callers who may not choose any. */
-  readonly reviewers: readonly User[];
+  /** Undefined for callers who may not choose any. */
+  readonly reviewers: PossibleReviewers | undefined;
 }
 
 /** Users of each kind that are offered. */
@@ -28,7 +31,7 @@ const SOME = { size: 100, offset: 0 };
 /**
  * Finds the open pull request of two branches, and what the caller may choose for a new one.
  *
- * Cost: one round trip, of up to four calls.
+ * Cost: one round trip, of up to six calls.
  *
  * @param repo The repository of the base, whose pull requests the caller may read.
  */
@@ -43,7 +46,7 @@ export async function findProposalChoices(
     batch(ctx.db, openPulls(ctx.db, { ...pair, repoId })),
     isWriter ? batch(ctx.db, issueChoices(ctx.db, { repoId, ownerId })) : undefined,
     isWriter ? listAssignees(ctx, repo, SOME) : NOBODY,
-    listReviewers(ctx, repo, SOME).catch(asNobody),
+    listPossibleReviewers(ctx, repo),
   ]);
   const { id } = ctx.actor.user ?? {};
   return {
@@ -51,16 +54,14 @@ export async function findProposalChoices(
     choices,
     assignees: assignees.items,
     // Nobody reviews their own.
-    reviewers: reviewers.items.filter((user) => user.id !== id),
+    reviewers: reviewers && {
+      ...reviewers,
+      users: reviewers.users.filter((user) => user.id !== id),
+    },
   };
 }
 
 const NOBODY: { readonly items: readonly User[] } = { items: [] };
-
-function asNobody(error: unknown): typeof NOBODY {
-  if (error instanceof Failure && error.kind === "forbidden") return NOBODY;
-  throw error;
-}
 
 const openPulls = prepareAll((db, pair: Params<BranchPair>) => ({
   open: db

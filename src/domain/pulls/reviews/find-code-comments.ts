@@ -10,6 +10,7 @@ import { notFound } from "../../../lib/failure.ts";
 import type { IssueNames } from "../../../shapes/issues/issue.ts";
 import type { CodeCommentContext } from "../../../shapes/pulls/pull-review-comment.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { attachmentsOfEntry } from "../../issues/comments/select-comments.ts";
 import { isIssueVisible, isNumbered } from "../../issues/issue/find-issue.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import { idOfPull, reviewedPullOf, type ReviewedPull } from "./find-review.ts";
@@ -24,6 +25,7 @@ export const selectCodeComments = (db: Database) =>
       entry: columnsOf(timelineEntries, "t"),
       code: columnsOf(codeComments, "c"),
       review: columnsOf(reviews, "r"),
+      attachments: attachmentsOfEntry("code_attachments"),
       poster: jsonRows(
         users,
         sql`from ${users} where ${users.id} = ${timelineEntries.posterId}`,

@@ -5,6 +5,7 @@ import { isBlockBetween, isBlockedBy } from "../../../auth/access/blocks.ts";
 import { eligibleUserIds, reaches } from "../../../auth/access/people.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { seesTeamsOf, selectTeamsNamed } from "../../../auth/access/reviewing-teams.ts";
+import { isTeamOfRepository } from "../../../auth/access/teams.ts";
 import { principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -31,6 +32,8 @@ export interface Reviewers {
   readonly teams: readonly Team[];
   /** The reviewers whose reviews count for the rule that protects the base. */
   readonly official: ReviewerIds;
+  /** Whether they are asked as owners of code. */
+  readonly areOwners: boolean;
 }
 
 /** The pull request that reviews are asked for, which may not be stored yet. */
@@ -72,7 +75,7 @@ export async function findReviewers(
   }
   const people = found.users.map(({ user }) => user);
   const official = await findOfficialReviewers(ctx, repo, baseBranch, toIds(people, found.teams));
-  return { users: people, teams: found.teams, official };
+  return { users: people, teams: found.teams, official, areOwners: false };
 }
 
 /**
@@ -125,7 +128,7 @@ export async function findCodeOwners(
   );
   const { teams } = found;
   const official = await findOfficialReviewers(ctx, repo, baseBranch, toIds(people, teams));
-  return { users: people, teams, official };
+  return { users: people, teams, official, areOwners: true };
 }
 
 interface NamedUser {
@@ -161,8 +164,18 @@ export const loadNames = (
   posterId: SQL,
   names: ReviewerNames,
 ): Promise<LoadedNames> =>
-  // SECURITY: teams are known to members of their organization.
-  loadNamed(ctx, repo, posterId, names, seesTeamsOf(ctx.actor, repo.row.ownerId));
+  // SECURITY: teams are known to members of their organization; those of the repository also to
+  // its administrators.
+  loadNamed(
+    ctx,
+    repo,
+    posterId,
+    names,
+    anyOf(
+      seesTeamsOf(ctx.actor, repo.row.ownerId),
+      isAllowed(repo, { mode: "admin" }) ? isTeamOfRepository(repo.row) : undefined,
+    ),
+  );
 
 /**
  * Finds users and teams in the order of their names. @throws Failure `not_found` for a name without

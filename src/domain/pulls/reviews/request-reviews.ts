@@ -48,7 +48,7 @@ export interface ReviewablePull {
 export function requestStatements(
   ctx: Ctx,
   { repo, row }: ReviewablePull,
-  { users: people, teams, official }: Reviewers,
+  { users: people, teams, official, areOwners }: Reviewers,
 ) {
   const { id: repoId, ownerId } = repo.row;
   const { id = COMPUTED, number = COMPUTED, posterId } = row;
@@ -64,8 +64,13 @@ export function requestStatements(
       ...people.map((user) => ({
         userId: user.id,
         isOfficial: official.userIds.includes(user.id),
+        areOwners,
       })),
-      ...teams.map((team) => ({ teamId: team.id, isOfficial: official.teamIds.includes(team.id) })),
+      ...teams.map((team) => ({
+        teamId: team.id,
+        isOfficial: official.teamIds.includes(team.id),
+        areOwners,
+      })),
     ]),
     entry: entryArgument(ctx),
     ofUser: eventArgument(ctx, { ...event, userId: COMPUTED, teamId: null }),
@@ -170,6 +175,7 @@ const storeRequested = prepareAll(
           reviewerId: userId,
           teamId,
           isOfficial,
+          isOfOwner: sql`requested.value ->> 'areOwners'`,
           createdAt: entry.createdAt,
           updatedAt: entry.updatedAt,
         },

@@ -25,3 +25,6 @@ export interface Done {
   entryId?: number;
   path?: string;
 }
+
+/** The field of a form for a title with the one that its sender has seen. */
+export const FORMER_TITLE = "former_title";

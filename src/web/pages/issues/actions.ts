@@ -38,7 +38,7 @@ import { forbidden, invalidField, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { repositoryPath } from "../addresses.ts";
 import type { Form } from "../form.ts";
-import type { Action, Done } from "./action.ts";
+import { type Action, type Done, FORMER_TITLE } from "./action.ts";
 import { readUsers } from "./properties.tsx";
 import { PULL_ACTIONS } from "./pull-actions.ts";
 import { readId } from "../read-id.ts";
@@ -185,7 +185,7 @@ const ACTIONS = {
   title: edit((form) => {
     const title = form.line("title", LINE_CHARS_MAX);
     if (title === "") throw invalidField("title", "must not be empty");
-    return { title };
+    return { title, formerTitle: form.text(FORMER_TITLE) || undefined };
   }),
   "edit-body": edit((form) => ({
     body: readMarkdown(form, "body", false),

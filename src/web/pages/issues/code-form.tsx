@@ -14,6 +14,8 @@ export interface CodePlace {
 
 interface CodeFormProps {
   repo: RepositoryContext;
+  /** As of `TextField`. */
+  hasFiles: boolean;
   sending: Sending;
   now: number;
   /** Undefined for an answer. */
@@ -63,6 +65,7 @@ export function CodeForm(props: CodeFormProps) {
         id="code-body"
         value={body}
         fault={fault}
+        hasFiles={props.hasFiles}
         isRequired
         isFirst
       />

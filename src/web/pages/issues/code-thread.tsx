@@ -15,6 +15,7 @@ import { TITLE_CHARS_MAX } from "../text-field.tsx";
 import { UserText } from "../user-text.tsx";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { CodeForm, type CodePlace } from "./code-form.tsx";
+import { Files } from "./comment-box.tsx";
 import { EditForm } from "./edit-form.tsx";
 import { mayTakePart, type Refused } from "./issue-head.tsx";
 import { Reactions } from "./reactions.tsx";
@@ -227,6 +228,7 @@ function ThreadBody({ thread, nextId, on }: CodeThreadProps) {
       {isAnswering ? (
         <CodeForm
           repo={page.repo}
+          hasFiles={page.ctx.config.areAttachmentsOn}
           sending={sending}
           now={page.ctx.now}
           place={undefined}
@@ -268,6 +270,8 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
   const { user } = page.ctx.actor;
   const id = `issuecomment-${entry.id}`;
   const isEditable = mayEdit(comment, on);
+  const isEdited = isEditable && isEditing(comment, on);
+  const mayReact = review.state !== "pending" && mayTakePart(page, pull);
   const isRefused = refused?.form.text("action") === "edit-comment";
   const author = entry.originalAuthor || (poster?.name ?? "Ghost");
   return (
@@ -307,10 +311,10 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
           </>
         ) : undefined}
       </header>
-      {isEditable && isEditing(comment, on) ? (
+      {isEdited ? (
         <EditForm
           repo={page.repo}
-          hasFiles={false}
+          hasFiles={page.ctx.config.areAttachmentsOn}
           id={id}
           body={entry.body}
           contentVersion={entry.contentVersion}
@@ -322,18 +326,28 @@ function CodeComment({ comment, on }: { comment: CodeCommentContext; on: ThreadP
       ) : (
         <UserText html={on.shown.get(entry.id)?.html ?? ""} />
       )}
+      <Files
+        attachments={comment.attachments}
+        commentId={entry.id}
+        sending={sending}
+        isEditing={isEdited}
+      />
       {user !== undefined && mayApply(pull) && isApplicable(comment, on.shown) ? (
         <div class="row">
           <ThreadButton name="apply" commentId={entry.id} label="Apply suggestion" class="small" />
           {on.hasApplyForm ? (
             <label class="check">
               <input type="checkbox" name={`${SUGGESTION}${entry.id}`} value="on" form={APPLY_ID} />
-              <span>Choose it</span>
+              <span>Select to apply with others</span>
             </label>
           ) : undefined}
         </div>
       ) : undefined}
-      <Reactions reactions={on.reactions.get(entry.id) ?? []} sending={undefined} />
+      <Reactions
+        reactions={on.reactions.get(entry.id) ?? []}
+        sending={mayReact ? sending : undefined}
+        commentId={entry.id}
+      />
     </article>
   );
 }

@@ -39,6 +39,18 @@ export interface Written {
   review?: ConversationEntry;
 }
 
+/** What tells a text, its files and its reactions from others. */
+export const versionOf = ({
+  contentVersion,
+  attachments,
+  reactions,
+}: Pick<Written, "contentVersion" | "attachments" | "reactions">): string =>
+  [
+    contentVersion,
+    ...attachments.map(({ id, name }) => `${id} ${name}`),
+    ...reactions.map(({ content, count, isOwn }) => `${content} ${count} ${isOwn}`),
+  ].join();
+
 interface CommentBoxProps {
   repo: RepositoryContext;
   /** Whether texts may have files. */
@@ -52,16 +64,18 @@ interface CommentBoxProps {
   mayReact: boolean;
   /** Its edit, if that was refused. */
   refused: Refused | undefined;
+  /** Differs where the page shows something else, but for the time that has passed. */
+  version: string;
   /** What stands below the text. */
   below?: Child;
 }
 
 /** A text of a conversation with its author, files and reactions. */
 export function CommentBox(props: CommentBoxProps) {
-  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact, below } = props;
+  const { written, now, sending, isEditing, mayEdit, mayQuote, mayReact, below, version } = props;
   const { id, author, originalAuthor, reactions, commentId, contentVersion } = written;
   return (
-    <li class="comment" id={id} tabindex={-1}>
+    <li class="comment" id={id} tabindex={-1} data-entry={version}>
       {author && originalAuthor === "" ? <Avatar account={author} size={32} /> : undefined}
       <article
         class="box grow"
@@ -113,7 +127,7 @@ export function CommentBox(props: CommentBoxProps) {
         ) : below !== undefined && written.html.trim() === "" ? undefined : (
           <Text html={written.html} empty="No description." />
         )}
-        <Files {...props} />
+        <Files {...written} sending={sending} isEditing={isEditing} />
         {below}
         {isEditing ? undefined : (
           <Reactions
@@ -167,8 +181,13 @@ function OwnMenu({ written: { commentId }, sending }: CommentBoxProps) {
   );
 }
 
+interface FilesProps extends Pick<Written, "attachments" | "commentId"> {
+  sending: Sending;
+  isEditing: boolean;
+}
+
 /** The files of a text, with forms that change them while it is edited. */
-function Files({ written: { attachments, commentId }, sending, isEditing }: CommentBoxProps) {
+export function Files({ attachments, commentId, sending, isEditing }: FilesProps) {
   if (attachments.length === 0) return <></>;
   return (
     <ul class="inside assets">

@@ -89,6 +89,8 @@ interface FileTalkProps {
   /** All files that differ, and those of the page. */
   changes: readonly ChangedPath[];
   items: readonly FileDiff[];
+  /** Who owns which of these, as `CODEOWNERS` names them. */
+  owners: ReadonlyMap<string, readonly string[]>;
   view: DiffView;
   refused: Refused | undefined;
 }
@@ -205,6 +207,7 @@ function OpenForm({ on, view, asked: { place, id, body, fault } }: OpenFormProps
   return (
     <CodeForm
       repo={page.repo}
+      hasFiles={page.ctx.config.areAttachmentsOn}
       sending={sending}
       now={page.ctx.now}
       place={place}
@@ -221,7 +224,7 @@ function OpenForm({ on, view, asked: { place, id, body, fault } }: OpenFormProps
 
 function toDiffNotes(
   page: EnteredPull,
-  { review, changes, view }: FileTalkProps,
+  { review, changes, owners, view }: FileTalkProps,
   notes: ReadonlyMap<string, FileNotes>,
   mayComment: boolean,
   asked: AskedForm | undefined,
@@ -257,9 +260,17 @@ function toDiffNotes(
         ) : undefined}
       </>
     ),
-    above: ({ id }: ShownDiff) => {
+    above: ({ id, file }: ShownDiff) => {
       const html = notes.get(id)?.rest ?? "";
-      return html === "" ? undefined : <div class="above">{raw(html)}</div>;
+      const names = owners.get(file.path);
+      return (
+        <>
+          {names ? (
+            <p class="inside soft owners">{`Owned by ${names.map((name) => `@${name}`).join(", ")}`}</p>
+          ) : undefined}
+          {html === "" ? undefined : <div class="above">{raw(html)}</div>}
+        </>
+      );
     },
     isFolded: (file) => isViewed(file) && file.path !== asked?.place.path,
   };

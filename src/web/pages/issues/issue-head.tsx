@@ -5,10 +5,12 @@ import { mayEditIssue } from "../../../domain/issues/issue/require-issue-access.
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import { repositoryPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
+import { AsItIs } from "../as-it-is.tsx";
 import type { Form } from "../form.ts";
 import { Field } from "../layout.tsx";
 import type { Refusal } from "../or-refuse.ts";
 import type { EnteredRepository } from "../repository/enter.ts";
+import { FORMER_TITLE } from "./action.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { Poster, StateLabel } from "./issue-rows.tsx";
 import { TITLE_CHARS_MAX } from "../text-field.tsx";
@@ -33,9 +35,11 @@ export function IssueHead({ c, page, issue, sending, refused }: IssueHeadProps) 
   const isRefused = refused?.form.text("action") === "title";
   const mayEdit = mayChange(page, issue);
   if (mayEdit && (isRefused || c.req.query("edit") === "title")) {
+    const isStale = isRefused && refused.form.text(FORMER_TITLE) !== row.title;
     return (
       <ActionForm {...sending} action="title" class="row">
         <h2 class="hidden">{row.title}</h2>
+        <input type="hidden" name={FORMER_TITLE} value={row.title} />
         <Field
           label="Title"
           name="title"
@@ -44,6 +48,7 @@ export function IssueHead({ c, page, issue, sending, refused }: IssueHeadProps) 
           maxlength={TITLE_CHARS_MAX}
           isFirst
         />
+        {isStale ? <AsItIs what="The title">{row.title}</AsItIs> : undefined}
         <button type="submit" class="primary">
           Save
         </button>

@@ -11,18 +11,19 @@ import {
   type ConversationEntry,
   openConversation,
 } from "../../../domain/issues/timeline/open-conversation.ts";
-import type { ReviewState, User } from "../../../db/schema/index.ts";
+import type { ReviewState } from "../../../db/schema/index.ts";
 import { isLabelWriter } from "../../../domain/repos/labels/label-owner.ts";
-import {
-  listAssignees,
-  listReviewers,
-} from "../../../domain/repos/collaborators/list-collaborators.ts";
+import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";
 import { Failure, notFound } from "../../../lib/failure.ts";
 import {
   type PullMergeState,
   readMergeState,
 } from "../../../domain/pulls/merge/read-merge-state.ts";
 import { listReviewStates } from "../../../domain/pulls/reviews/find-review.ts";
+import {
+  listPossibleReviewers,
+  type PossibleReviewers,
+} from "../../../domain/pulls/reviews/list-possible-reviewers.ts";
 import {
   readConversations,
   type ReviewConversations,
@@ -43,7 +44,7 @@ import { renderRepository } from "../repository/frame.tsx";
 import { act } from "./act.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import type { Done } from "./action.ts";
-import { CommentBox, type Written } from "./comment-box.tsx";
+import { CommentBox, versionOf, type Written } from "./comment-box.tsx";
 import { EventEntry } from "./entry.tsx";
 import { IssueHead, mayChange, mayTakePart, type Refused } from "./issue-head.tsx";
 import { ThreadButtons } from "./code-thread.tsx";
@@ -107,8 +108,8 @@ interface View extends Pick<SidebarProps, "conversation" | "dependencies" | "ass
   mergeState: PullMergeState | undefined;
   code: ReviewConversations | undefined;
   reviews: readonly ReviewContext[];
-  /** Users whom the reader may ask for a review; undefined for others. */
-  candidates: readonly User[] | undefined;
+  /** Whom the reader may ask for a review; undefined for a reader who asks nobody. */
+  candidates: PossibleReviewers | undefined;
 }
 
 /**
@@ -142,7 +143,7 @@ async function readView(
       kind === "pulls" ? orNone(readMergeState(ctx, repo, number)) : undefined,
       kind === "pulls" ? readConversations(ctx, repo, number, asked, entryId) : undefined,
       kind === "pulls" ? listReviewStates(ctx, repo, number) : [],
-      kind === "pulls" && ctx.actor.user ? orNone(listReviewers(ctx, repo, SOME)) : undefined,
+      kind === "pulls" && ctx.actor.user ? listPossibleReviewers(ctx, repo) : undefined,
     ]);
   if (!isUnitOn(repo.row, unitOf(conversation.issue.row))) throw notFound();
   const { offset } = conversation;
@@ -153,7 +154,7 @@ async function readView(
     mergeState,
     code,
     reviews,
-    candidates: candidates?.items,
+    candidates,
     list: { size: ENTRIES_SIZE, offset, number: Math.floor(offset / ENTRIES_SIZE) + 1 },
   };
 }
@@ -374,6 +375,9 @@ function Comment({ written, ...props }: PartProps & { written: Written }) {
       mayQuote={mayTakePart(page, issue)}
       mayReact={!written.review && mayTakePart(page, issue)}
       below={written.review && props.talk?.below(written.review)}
+      version={
+        versionOf(written) + (written.review ? (props.talk?.versionOf(written.review) ?? "") : "")
+      }
       refused={isRefused ? refused : undefined}
     />
   );

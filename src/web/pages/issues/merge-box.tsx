@@ -15,6 +15,7 @@ import type { MergeQueueEntryContext } from "../../../shapes/pulls/merge-queue.t
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { accountPath, commitPath } from "../addresses.ts";
+import { FORMER_TITLE } from "./action.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { mayChange } from "./issue-head.tsx";
 import type { EnteredRepository } from "../repository/enter.ts";
@@ -150,6 +151,7 @@ function Conditions({ page, state, sending }: MergeBoxProps) {
           {mayChange(page, pull) ? (
             <ActionForm {...sending} action="title" class="inline">
               <input type="hidden" name="title" value={withoutDraft(row.title)} />
+              <input type="hidden" name={FORMER_TITLE} value={row.title} />
               <button type="submit" class="plain">
                 Ready for review
               </button>

@@ -34,6 +34,7 @@ import type { Refused } from "./issue-head.tsx";
 import { Properties, readProperties, readUsers, UserChoices } from "./properties.tsx";
 import { enterRepositoryPage, type EnteredRepository, READ_PULLS } from "../repository/enter.ts";
 import { toShellWord } from "../shell-word.ts";
+import { readTeams, TeamChoices } from "./team-choices.tsx";
 
 /** Two branches that a pull request may be opened between. */
 export interface Proposal {
@@ -94,7 +95,10 @@ function readPull(form: SentForm) {
     title: isDraft ? `WIP: ${title}` : title,
     body: readMarkdown(form, "body", false),
     ...readProperties(form),
-    reviewers: { users: readUsers(form, "reviewer-", "other-reviewer") },
+    reviewers: {
+      users: readUsers(form, "reviewer-", "other-reviewer"),
+      teams: readTeams(form),
+    },
     allowMaintainerEdit: form.isSet("allow_maintainer_edit"),
   };
 }
@@ -143,7 +147,7 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
       {taken}
       <Form action={path} formToken={page.formToken}>
         <GeneralFault state={state} fields={["title", "body", "other", "other-reviewer"]} />
-        <div class={choices || reviewers.length > 0 ? "split end" : undefined}>
+        <div class={choices || reviewers ? "split end" : undefined}>
           <div>
             <Field label="Title" {...state.of("title")} maxlength={TITLE_CHARS_MAX} />
             <TextField
@@ -179,16 +183,22 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
               Open pull request
             </button>
           </div>
-          {choices || reviewers.length > 0 ? (
+          {choices || reviewers ? (
             <div class="side">
-              {reviewers.length > 0 ? (
+              {reviewers ? (
                 <UserChoices
                   title="Reviewers"
-                  users={reviewers}
+                  users={reviewers.users}
                   beginning="reviewer-"
                   other="other-reviewer"
                   state={state}
-                />
+                >
+                  <TeamChoices
+                    teams={reviewers.teams}
+                    hasMore={reviewers.hasMoreTeams}
+                    isChosen={(name) => state.isSet(name, false)}
+                  />
+                </UserChoices>
               ) : undefined}
               {choices ? (
                 <Properties choices={choices} assignees={assignees} state={state} />

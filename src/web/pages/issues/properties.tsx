@@ -1,3 +1,5 @@
+import type { PropsWithChildren } from "hono/jsx";
+
 import type { User } from "../../../db/schema/index.ts";
 import { exclusiveScopeOf } from "../../../domain/issues/issue/exclusive-scope.ts";
 import type { IssueChoices } from "../../../domain/issues/lists/list-choices.ts";
@@ -66,8 +68,9 @@ interface UserChoicesProps {
   state: FormState;
 }
 
-/** Users to choose from, and a field for one who is not among them. */
-export function UserChoices({ title, users, beginning, other, state }: UserChoicesProps) {
+/** Users to choose from, and a field for one who is not among them; then what else is offered. */
+export function UserChoices(props: PropsWithChildren<UserChoicesProps>) {
+  const { title, users, beginning, other, state, children } = props;
   return (
     <details class="side-part" open={state.of(other).fault !== undefined}>
       <summary>{title}</summary>
@@ -86,6 +89,7 @@ export function UserChoices({ title, users, beginning, other, state }: UserChoic
         </label>
       ))}
       <Field label="Somebody else" {...state.of(other)} maxlength={TITLE_CHARS_MAX} isOptional />
+      {children}
     </details>
   );
 }

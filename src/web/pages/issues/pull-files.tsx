@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 
 import { listFileDiffs } from "../../../domain/code/commits/list-file-diffs.ts";
+import { listOwnersOfFiles } from "../../../domain/pulls/code-review/list-owners-of-files.ts";
 import { openPull } from "../../../domain/pulls/pull/open-pull.ts";
 import { readCodeReview } from "../../../domain/pulls/reviews/read-code-review.ts";
 import { EMPTY_TREE_OID } from "../../../git/oid.ts";
@@ -61,7 +62,7 @@ async function showFiles(
 ): Promise<Response> {
   const { ctx, repo, pull, formToken } = page;
   const view = readDiffView(c, ctx.actor.user);
-  const { snapshot, head, mergeBase } = await openPull(ctx, pull);
+  const { snapshot, head, base, mergeBase } = await openPull(ctx, pull);
   const { repository } = snapshot;
   const { graph } = repository;
   const diffs = await listFileDiffs(
@@ -74,8 +75,25 @@ async function showFiles(
   const { items = [], changes = [] } = diffs ?? {};
   const sending: Sending = { path: addressOf(c), formToken };
   const paths = items.map(({ path }) => path);
-  const review = await readCodeReview(ctx, pull, paths);
-  const talk = await openFileTalk(c, page, { sending, review, changes, items, view, refused });
+  const [review, owners] = await Promise.all([
+    readCodeReview(ctx, pull, paths),
+    listOwnersOfFiles(
+      ctx,
+      repo,
+      repository,
+      base === undefined ? pull.pull.checkedBaseOid : graph.oid(base),
+      paths,
+    ),
+  ]);
+  const talk = await openFileTalk(c, page, {
+    sending,
+    review,
+    changes,
+    items,
+    owners,
+    view,
+    refused,
+  });
   const shown = await showDiffs(ctx, items, view, talk.notesAt);
   return renderPull(
     c,
@@ -123,6 +141,7 @@ async function showFiles(
         <template id="code-template">
           <CodeForm
             repo={repo}
+            hasFiles={ctx.config.areAttachmentsOn}
             sending={sending}
             now={ctx.now}
             place={{ path: "", side: "R", line: 0, startLine: 0 }}

@@ -2,8 +2,12 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { issuePath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 
+/** Comments and reviews. */
+const countSaid = ({ row, reviewCommentCount }: PullContext): number =>
+  row.commentCount + reviewCommentCount;
+
 const TABS = {
-  conversation: { label: "Conversation", path: "", count: ({ row }) => row.commentCount },
+  conversation: { label: "Conversation", path: "", count: countSaid },
   commits: { label: "Commits", path: "/commits", count: ({ pull }) => pull.aheadCount },
   files: { label: "Files changed", path: "/files", count: ({ pull }) => pull.changedFiles },
 } as const satisfies Record<

@@ -8,6 +8,7 @@ import { issuePath } from "../addresses.ts";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { placeOfFile } from "../repository/diff.tsx";
 import type { Sending } from "./action-form.tsx";
+import { versionOf } from "./comment-box.tsx";
 import { namePlace } from "./code-form.tsx";
 import {
   CodeThread,
@@ -35,6 +36,8 @@ interface ReviewTalkProps {
 export interface ReviewTalk {
   /** What stands below the text of a review; undefined for one without comments on code. */
   readonly below: (entry: ConversationEntry) => Child;
+  /** What tells it from another state of the same; as of `CommentBox`. */
+  readonly versionOf: (entry: ConversationEntry) => string;
   /** Whether a refused form is shown in one of the conversations. */
   readonly isRefusalShown: boolean;
 }
@@ -70,11 +73,19 @@ export async function openReviewTalk(props: ReviewTalkProps): Promise<ReviewTalk
     comments.filter((each) => each.code.rootId !== null),
     ({ review }) => review.id,
   );
+  const versionOfComment = ({ entry, code: place, attachments }: CodeCommentContext): string => {
+    const text = { ...entry, attachments, reactions: code.reactions.get(entry.id) ?? [] };
+    return `${entry.id} ${place.resolvedAt} ${place.isOutdated} ${versionOf(text)}`;
+  };
   const nextOf = new Map(
     threads.map((thread, at) => [thread, threads[at + 1]?.root.entry.id] as const),
   );
   return {
     isRefusalShown: isRefusalShown([...begun.values()].flat(), on),
+    versionOf: ({ entry }) =>
+      (begun.get(entry.row.reviewId ?? 0) ?? [])
+        .flatMap((thread) => thread.comments.map(versionOfComment))
+        .join(";"),
     below: ({ entry }) => {
       const own = begun.get(entry.row.reviewId ?? 0) ?? [];
       const said = (answers.get(entry.row.reviewId ?? 0) ?? []).filter(

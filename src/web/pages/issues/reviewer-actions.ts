@@ -5,20 +5,20 @@ import { dismissReview } from "../../../domain/pulls/reviews/dismiss-review.ts";
 import { loadNames, type ReviewerNames } from "../../../domain/pulls/reviews/find-reviewers.ts";
 import { findReview } from "../../../domain/pulls/reviews/find-review.ts";
 import { removeRequests, requestReviews } from "../../../domain/pulls/reviews/request-reviews.ts";
-import { invalidField } from "../../../lib/failure.ts";
+import { Failure, invalidField } from "../../../lib/failure.ts";
 import type { Form } from "../form.ts";
 import { readId } from "../read-id.ts";
 import type { Action } from "./action.ts";
 import { onPull } from "./on-pull.ts";
 import { readUsers } from "./properties.tsx";
+import { readTeams } from "./team-choices.tsx";
 
 /** Characters of names and reasons. */
 const LINE_CHARS_MAX = 255;
 
 /** @throws Failure `invalid` for a form that names nobody. */
 function readReviewers(form: Form): Required<ReviewerNames> {
-  const team = form.line("team", LINE_CHARS_MAX);
-  const names = { users: readUsers(form, "user-", "other"), teams: team === "" ? [] : [team] };
+  const names = { users: readUsers(form, "user-", "other"), teams: readTeams(form) };
   if (names.users.length + names.teams.length === 0) {
     throw invalidField("other", "must name somebody");
   }
@@ -33,7 +33,13 @@ const change = (verb: typeof requestReviews | typeof removeRequests): Action =>
       loadRules(ctx, repo),
       loadNames(ctx, repo, posterId, names),
     ]);
-    await verb(ctx, { ...pull, repo: { ...pull.repo, rules } }, names, loaded);
+    try {
+      await verb(ctx, { ...pull, repo: { ...pull.repo, rules } }, names, loaded);
+    } catch (error) {
+      // Of the names, those that the form does not offer are typed.
+      if (!(error instanceof Failure && error.kind === "not_found")) throw error;
+      throw invalidField("other", "must name somebody who may review this");
+    }
   });
 
 /** What the forms about the reviewers of a pull request do. */

@@ -1,5 +1,6 @@
 import { isAllowed } from "../../../auth/access/permission.ts";
-import type { ReviewState, User } from "../../../db/schema/index.ts";
+import type { ReviewState } from "../../../db/schema/index.ts";
+import type { PossibleReviewers } from "../../../domain/pulls/reviews/list-possible-reviewers.ts";
 import { isVoting } from "../../../domain/pulls/reviews/review-states.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { ReviewContext } from "../../../shapes/pulls/pull-review.ts";
@@ -8,14 +9,15 @@ import { Avatar } from "../avatar.tsx";
 import { Field } from "../layout.tsx";
 import type { Page } from "../open-page.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
+import { TEAM, TeamChoices } from "./team-choices.tsx";
 
 interface ReviewersProps {
   page: Page;
   pull: PullContext;
   /** What each reviewer says. */
   reviews: readonly ReviewContext[];
-  /** Users whom the reader may ask; undefined for a reader who asks nobody. */
-  choices: readonly User[] | undefined;
+  /** Whom the reader may ask; undefined for a reader who asks nobody. */
+  choices: PossibleReviewers | undefined;
 }
 
 /** What a reviewer says, by the state of the review. */
@@ -59,11 +61,16 @@ export function Reviewers(props: ReviewersProps) {
 
 type ReviewerProps = ReviewersProps & { sending: Sending };
 
-function AskForm({ pull, reviews, choices = [], sending }: ReviewerProps) {
-  const asked = new Set(
-    reviews.flatMap(({ row }) => (row.state === "request_review" ? [row.reviewerId] : [])),
-  );
-  const others = choices.filter(({ id }) => id !== pull.row.posterId && !asked.has(id));
+interface AskFormProps extends Omit<ReviewerProps, "choices"> {
+  choices: PossibleReviewers;
+}
+
+function AskForm({ pull, reviews, choices, sending }: AskFormProps) {
+  const requests = reviews.filter(({ row }) => row.state === "request_review");
+  const asked = new Set(requests.map(({ row }) => row.reviewerId));
+  const askedTeams = new Set(requests.map(({ row }) => row.teamId));
+  const others = choices.users.filter(({ id }) => id !== pull.row.posterId && !asked.has(id));
+  const teams = choices.teams.filter(({ id }) => !askedTeams.has(id));
   return (
     <ActionForm {...sending} action="request-reviews">
       {others.map((user) => (
@@ -76,9 +83,7 @@ function AskForm({ pull, reviews, choices = [], sending }: ReviewerProps) {
         </label>
       ))}
       <Field label="Somebody else" name="other" id="other-reviewer" maxlength={255} isOptional />
-      {pull.repo.owner.kind === "organization" ? (
-        <Field label="A team" name="team" id="team-reviewer" maxlength={255} isOptional />
-      ) : undefined}
+      <TeamChoices teams={teams} hasMore={choices.hasMoreTeams} isChosen={() => false} />
       <button type="submit" class="small primary">
         Ask for a review
       </button>
@@ -92,8 +97,9 @@ function Reviewer(props: ReviewerProps & { review: ReviewContext; mayAsk: boolea
   const { user } = page.ctx.actor;
   const name = team?.name ?? reviewer?.name ?? (row.originalAuthor || "Ghost");
   const isAsked = row.state === "request_review";
+  const words = isAsked && row.isOfOwner ? "is asked as an owner of code" : STATE_WORDS[row.state];
   const isOwn = reviewer !== undefined && reviewer.id === user?.id;
-  const named = team ? { team: team.name } : { [`user-${reviewer?.name ?? ""}`]: "on" };
+  const named = { [team ? TEAM + team.name : `user-${reviewer?.name ?? ""}`]: "on" };
   const isKnown = team !== undefined || reviewer !== undefined;
   const isOpen = !pull.row.isClosed && pull.repo.row.archivedAt === null;
   return (
@@ -101,13 +107,13 @@ function Reviewer(props: ReviewerProps & { review: ReviewContext; mayAsk: boolea
       {reviewer ? <Avatar account={reviewer} size={20} /> : undefined}{" "}
       {reviewer && !team ? <a href={accountPath(reviewer)}>{name}</a> : name}{" "}
       {review.entryId === undefined ? (
-        <span class="soft">{STATE_WORDS[row.state]}</span>
+        <span class="soft">{words}</span>
       ) : (
         <a
           class="soft"
           href={`${sending.path}?entry=${review.entryId}#issuecomment-${review.entryId}`}
         >
-          {STATE_WORDS[row.state]}
+          {words}
         </a>
       )}{" "}
       {row.isDismissed ? <span class="label">Dismissed</span> : undefined}

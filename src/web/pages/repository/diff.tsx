@@ -45,7 +45,7 @@ export interface DiffNotes {
   readonly ofPath: (path: string) => Child;
   /** In the head of a file, beside the link to it. */
   readonly tools: (shown: ShownDiff) => Child;
-  /** Above the lines of a file. */
+  /** Between the head of a file and its lines. */
   readonly above: (shown: ShownDiff) => Child;
   /** Whether a file is folded at first. */
   readonly isFolded: (file: FileDiff) => boolean;

@@ -20,8 +20,9 @@ export async function renderDocument(
   const { findRenderer } = await import("../../../render/renderers.ts");
   if (text === undefined || !findRenderer(path)) return undefined;
   // Loaded on first use: most pages render nothing.
-  const { MARKUP_CHARS_MAX, renderMarkup } = await import("../../../render/markup.ts");
+  const { MARKUP_CHARS_MAX } = await import("../../../render/markup.ts");
   if (text.length > MARKUP_CHARS_MAX) return undefined;
+  const { renderKept } = await import("../../../render/render-kept.ts");
   const { RENDER_STEPS_MAX } = await import("../../../render/render-budget.ts");
   const html = htmlUrlOf(repo, ctx);
   const ref = `${revision.kind}/${encodePath(revision.name)}`;
@@ -33,5 +34,5 @@ export async function renderDocument(
     links: { linkBase: `${html}/src/${ref}`, rawBase: `${html}/media/${ref}`, folder },
     filePath: path,
   };
-  return labelTasks(await renderMarkup(text, options, ctx.git.openBudget(RENDER_STEPS_MAX)));
+  return labelTasks(await renderKept(text, options, ctx.git.openBudget(RENDER_STEPS_MAX)));
 }

@@ -1,6 +1,6 @@
 /**
  * The script of a conversation: as long as its tab is shown, it asks whether something has changed,
- * and puts in new entries and what stands around them. What the reader is typing or has opened
+ * and puts in new entries, what texts have become, and what stands around them. What the reader is typing or has opened
  * stays as it is.
  */
 import { localize } from "./common/localize.ts";
@@ -44,8 +44,21 @@ async function update(): Promise<boolean> {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   addEntries(page);
   const parts = [...document.querySelectorAll<HTMLElement>("[data-live]")];
-  return parts.map((part) => renew(part, page)).every(Boolean);
+  const pairs = parts.map((part) => [part, findPart(page, part)] as const);
+  return [...pairs, ...changedEntries(page)]
+    .map(([part, fresh]) => renew(part, fresh))
+    .every(Boolean);
 }
+
+const findPart = (page: Document, part: HTMLElement): HTMLElement | null =>
+  page.querySelector<HTMLElement>(`[data-live="${part.dataset["live"]}"]`);
+
+/** The texts that were edited or reacted to, each with what it is by now. */
+const changedEntries = (page: Document): (readonly [HTMLElement, HTMLElement])[] =>
+  [...page.querySelectorAll<HTMLElement>(".timeline > [data-entry]")].flatMap((fresh) => {
+    const shown = document.getElementById(fresh.id);
+    return shown && shown.dataset["entry"] !== fresh.dataset["entry"] ? [[shown, fresh]] : [];
+  });
 
 function addEntries(page: Document): void {
   const list = document.querySelector(".timeline");
@@ -58,19 +71,21 @@ function addEntries(page: Document): void {
   news.textContent = added.length === 1 ? "One new entry" : `${added.length} new entries`;
 }
 
-/** Replaces a part by that of the page, unless the reader is using it. */
-function renew(part: HTMLElement, page: Document): boolean {
-  const fresh = page.querySelector(`[data-live="${part.dataset["live"]}"]`);
+/** Replaces a part by what it is by now, unless the reader is using it. */
+function renew(part: HTMLElement, fresh: HTMLElement | null): boolean {
   if (!fresh) return true;
   if (isUsed(part)) return false;
   localize(fresh);
+  // That of the address has the focus itself.
+  const hasFocus = part === document.activeElement;
   part.replaceWith(fresh);
+  if (hasFocus) fresh.focus({ preventScroll: true });
   return true;
 }
 
 /** Whether the focus is in a part, or something of it is open, edited or changed. */
 const isUsed = (part: HTMLElement): boolean =>
-  part.contains(document.activeElement) ||
+  (part !== document.activeElement && part.contains(document.activeElement)) ||
   part.querySelector("[autofocus]") !== null ||
   part.querySelector("details[open]") !== null ||
   [...part.querySelectorAll("input, textarea, select")].some(isChanged);

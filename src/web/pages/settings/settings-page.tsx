@@ -21,12 +21,19 @@ const PARTS = {
   applications: ["Applications", "oauth2"],
   organization: ["Organizations", "organizations#members"],
   repos: ["Repositories", "migration#leaving"],
+  packages: ["Packages", "packages#cleanup-rules"],
   blocked_users: ["Blocked users", "access#blocks"],
   log: ["Log", "audit"],
 } as const satisfies Record<string, readonly [label: string, document: string]>;
 
 /** The part whose address is that of the settings. */
 const FIRST: keyof typeof PARTS = "profile";
+
+/** The parts that the service has. */
+const partsOf = ({ ctx }: OwnPage): [name: string, label: string][] =>
+  Object.entries(PARTS)
+    .filter(([name]) => name !== "packages" || ctx.config.packages.isOn)
+    .map(([name, [label]]) => [name, label]);
 
 /** How a page of the settings is sent. */
 interface SettingsOptions extends Omit<PageOptions, "title"> {
@@ -55,7 +62,7 @@ export function renderSettings(
       <h1>Settings</h1>
       <nav aria-label="Settings">
         <ul class="tabs">
-          {Object.entries(PARTS).map(([name, [label]]) => (
+          {partsOf(page).map(([name, label]) => (
             <li>
               <a
                 href={name === FIRST ? "/user/settings" : `/user/settings/${name}`}
