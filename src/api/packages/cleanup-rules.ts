@@ -2,6 +2,7 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { PACKAGE_TYPES } from "../../db/schema/index.ts";
 import {
+  CLEANUP_LIMITS,
   type CleanupRuleOptions,
   createCleanupRule,
   deleteCleanupRule,
@@ -24,20 +25,17 @@ import { Paging, readPage, setPageHeaders } from "../paging.ts";
 import { PathId } from "../path-id.ts";
 import { PackageOwnerPath } from "./paths.ts";
 
-const PATTERN_MAX = 255;
-const KEEP_MAX = 1000;
-const DAYS_MAX = 36_500;
-
-const pattern = (description: string) => optionalText(PATTERN_MAX).openapi({ description });
+const pattern = (description: string) =>
+  optionalText(CLEANUP_LIMITS.patternChars).openapi({ description });
 const FIELDS = {
   enabled: optionalFlag().openapi({ description: "True by default" }),
-  keep_count: z.int().min(0).max(KEEP_MAX).optional().openapi({
+  keep_count: z.int().min(0).max(CLEANUP_LIMITS.keepCount).optional().openapi({
     description: "The newest versions of each package that stay; none for their age by default",
   }),
   keep_pattern: pattern(
     "A regular expression of RE2 for versions that stay; as a whole, in any case",
   ),
-  remove_days: z.int().min(0).max(DAYS_MAX).optional().openapi({
+  remove_days: z.int().min(0).max(CLEANUP_LIMITS.removeDays).optional().openapi({
     description: "Versions older than this go; of any age by default",
   }),
   remove_pattern: pattern("A regular expression of RE2 for versions that go; all by default"),

@@ -7,6 +7,7 @@ import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
 import { issuePages } from "./issues/index.ts";
 import { loadOnUse } from "./load-on-use.ts";
+import { organizationCleanupRules } from "./packages/cleanup-rules.tsx";
 import { packagePages } from "./packages/index.tsx";
 import { packageSettings } from "./packages/settings.tsx";
 import { renderFailure } from "../render-failure.ts";
@@ -23,6 +24,7 @@ for (const part of [
   organizationPages,
   packagePages,
   packageSettings,
+  organizationCleanupRules,
   ...repositoryPages,
   ...issuePages,
   loadOnUse(

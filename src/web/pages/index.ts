@@ -35,7 +35,10 @@ for (const part of [
   registration,
   unsubscription,
   loadOnUse(["/repo/migrate"], async () => [(await import("./create/migration.tsx")).migration]),
-  loadOnUse(["/user/settings/*"], async () => (await import("./settings/index.ts")).settingsPages),
+  loadOnUse(["/user/settings/*"], async () => [
+    ...(await import("./settings/index.ts")).settingsPages,
+    (await import("./packages/cleanup-rules.tsx")).ownCleanupRules,
+  ]),
 ])
   pages.route("/", part);
 

@@ -4,6 +4,7 @@ import { makeFiles } from "../files.ts";
 import { makeImportRow } from "../imports.ts";
 import { pngOf } from "../images.ts";
 import { make } from "../make.ts";
+import { makeCleanupRule } from "../packages.ts";
 import { CALLBACK, makeApplication, makeTokens } from "../oauth.ts";
 import { storeRefs } from "../push.ts";
 import { World } from "../samples/world.ts";
@@ -48,6 +49,8 @@ export async function makeSite() {
     orgLabelId: (await world.orgLabel()).id,
     milestoneId: (await world.milestone()).id,
     issueNumber: issue.number,
+    ruleId: (await world.cleanupRule()).id,
+    ownRuleId: (await makeCleanupRule(user)).id,
     uuid: String(asset.body.uuid),
     avatarPath: new URL(body.avatar_url).pathname,
     clientId: application.clientId,
@@ -180,6 +183,18 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the settings of security": () => "/user/settings/security",
   "the enrolment of an app": () => "/user/settings/security/two_factor/enroll",
   "the settings of tokens": () => "/user/settings/tokens",
+  "the cleanup rules of an account": () => "/user/settings/packages",
+  "the form of a new cleanup rule": () => "/user/settings/packages/rules/add",
+  "the form of a cleanup rule": ({ ownRuleId }) => `/user/settings/packages/rules/${ownRuleId}`,
+  "the preview of a cleanup rule": ({ ownRuleId }) =>
+    `/user/settings/packages/rules/${ownRuleId}/preview`,
+  "the cleanup rules of an organization": ({ org }) => `/org/${org.name}/settings/packages`,
+  "the form of a new cleanup rule of an organization": ({ org }) =>
+    `/org/${org.name}/settings/packages/rules/add`,
+  "the form of a cleanup rule of an organization": ({ org, ruleId }) =>
+    `/org/${org.name}/settings/packages/rules/${ruleId}`,
+  "the preview of a cleanup rule of an organization": ({ org, ruleId }) =>
+    `/org/${org.name}/settings/packages/rules/${ruleId}/preview`,
   "the page that asks for consent": authorization,
   "the description of the provider": () => "/.well-known/oauth-authorization-server",
   "the keys of the provider": () => "/login/oauth/keys",

@@ -16,6 +16,9 @@ const watched = doorsWith({}, { DB: listening });
 /** Round trips of what needs more than two of them: downloads are counted after the response. */
 const ROUNDS: Readonly<Record<string, number>> = {
   "the page that asks for consent": 3,
+  // The rule, the packages of its format, their versions, and those that would go.
+  "the preview of a cleanup rule": 5,
+  "the preview of a cleanup rule of an organization": 5,
   "a file": 3,
   "a file of a repository": 3,
   "a file of a release": 3,

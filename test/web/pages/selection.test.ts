@@ -157,14 +157,16 @@ describe("what is selected in a list", () => {
       [issues, some, { change: "none" }, writer, 422],
       [issues, some, { change: "milestone", milestone: String(milestone.id) }, writer, 422],
       [issues, some, { change: "assign", assignee: "nobody-of-this-name" }, writer, 422],
-      [issues, [first.number, foreign.number + 1000], { change: "close" }, writer, 404],
+      [issues, [first.number, foreign.number + 1000], { change: "close" }, writer, 412],
       // A pull request is none of the list of issues.
-      [issues, [first.number, pull.number], { change: "close" }, writer, 404],
+      [issues, [first.number, pull.number], { change: "close" }, writer, 412],
       [issues, [first.number], { change: "close" }, reader, 403],
     ] as const) {
       const answer = await send(at, numbers, fields, by);
       expect(answer.status, `${JSON.stringify(fields)} ${numbers.length}`).toBe(status);
     }
+    const gone = await send(issues, [first.number, 4711], { change: "close" });
+    expect(String(gone.body)).toMatch(/role="alert"[^]*do not exist any more: #4711[^]*selection/);
     const anonymous = await new Browser().post(issues, { change: "close", "issue-1": "on" });
     expect([401, 403]).toContain(anonymous.status);
     await call("PATCH", `/repos${path}`, { as: owner, json: { archived: true } });
@@ -183,5 +185,81 @@ describe("what is selected in a list", () => {
       expect(await read(`${path}/${kind}`, reader)).not.toContain('id="selection"');
     }
     expect(await read(`${path}/issues`)).toContain('id="selection"');
+  });
+});
+
+describe("what is selected in a list over repositories", () => {
+  it("is closed and reopened, of several repositories, in three round trips", async () => {
+    const [one, two] = [await makeRepo(), await makeRepo()];
+    const pull = await makePull(one.repo, { headBranch: "selected" });
+    const list = "/issues?type=created_by&sort=oldest";
+    const page = await read("/issues", owner);
+    for (const { id } of [one.first, two.first]) expect(page).toContain(`name="issue-${id}"`);
+    expect(await read("/pulls", owner)).toContain(`name="issue-${pull.id}"`);
+    const ids = [one.first.id, two.second.id];
+    const { line, answer } = await logged(() => send(list, ids, { change: "close" }));
+    expect([answer.status, answer.headers.get("location")]).toEqual([303, list]);
+    expect(line.d1Rounds).toBeLessThanOrEqual(3);
+    for (const [{ repo }, { number }] of [
+      [one, one.first],
+      [two, two.second],
+    ] as const) {
+      expect(await issueAt(repo, number)).toMatchObject({ state: "closed" });
+      expect(await timelineAt(repo, number)).toEqual(["close"]);
+      expect((await eventsOf(repo)).filter(({ type }) => type === "issue.closed")).toHaveLength(1);
+    }
+    expect(await issueAt(one.repo, one.second.number)).toMatchObject({ state: "open" });
+    await send(list, ids, { change: "reopen" });
+    expect(await issueAt(two.repo, two.second.number)).toMatchObject({ state: "open" });
+  });
+
+  it("stays as it is if one refuses it", async () => {
+    const { repo, first, second } = await makeRepo();
+    const hidden = await makeIssue(await make.repo(owner, { isPrivate: true }));
+    const readable = await makeIssue(await make.repo(owner));
+    const archived = await make.repo(owner);
+    await make.collaborator(archived, writer, 2);
+    const kept = await makeIssue(archived);
+    await call("PATCH", `/repos/${owner.name}/${archived.name}`, {
+      as: owner,
+      json: { archived: true },
+    });
+    const api = `/repos/${owner.name}/${repo.name}/issues/${second.number}/dependencies`;
+    const json = { owner: owner.name, repo: repo.name, index: first.number };
+    expect((await call("POST", api, { as: owner, json })).status).toBe(201);
+    const named = `${owner.name}/${repo.name}#${second.number}`;
+    const absent = "one of them does not exist any more";
+    for (const [ids, change, status, words] of [
+      [[], "close", 422, "Nothing is selected"],
+      [Array.from({ length: 51 }, (_, at) => at + 1), "close", 422, "At most 50"],
+      [[first.id], "milestone", 422, "must be one of the choices"],
+      [[first.id, 987_654_321], "close", 412, absent],
+      // One that is hidden is as one that does not exist.
+      [[first.id, hidden.id], "close", 412, absent],
+      [[first.id, readable.id], "close", 412, "you may not change these"],
+      [[first.id, kept.id], "close", 412, "archived repositories"],
+      [[second.id], "close", 412, `in the way of: ${named}`],
+    ] as const) {
+      const fields = { change, milestone: "0" };
+      const { status: answered, body } = await send("/issues", ids, fields);
+      expect(answered, `${change} ${ids.length}`).toBe(status);
+      expect(String(body)).toContain(words);
+    }
+    for (const { number } of [first, second]) {
+      expect(await issueAt(repo, number)).toMatchObject({ state: "open" });
+    }
+    expect((await eventsOf(repo)).filter(({ type }) => type === "issue.closed")).toEqual([]);
+    const anonymous = await new Browser().post("/issues", { change: "close" });
+    expect(anonymous.headers.get("location")).toBe("/user/login");
+  });
+
+  it("is what the reader may write", async () => {
+    const { first } = await makeRepo();
+    const own = await makeIssue(await make.repo(owner), { posterId: reader.id });
+    const page = await read("/issues?type=created_by", reader);
+    expect(page).toContain(`/issues/${own.number}"`);
+    expect(page).not.toContain(`name="issue-${own.id}"`);
+    expect(page).not.toContain('id="selection"');
+    expect(await read("/issues", owner)).toContain(`name="issue-${first.id}"`);
   });
 });

@@ -23,6 +23,9 @@ export type CleanupRuleOptions = Pick<
   "isEnabled" | "keepCount" | "keepPattern" | "removeDays" | "removePattern" | "matchesFullName"
 >;
 
+/** The largest values of a rule, and the longest pattern. */
+export const CLEANUP_LIMITS = { keepCount: 1000, removeDays: 36_500, patternChars: 255 } as const;
+
 const DEFAULTS: CleanupRuleOptions = {
   isEnabled: true,
   keepCount: 0,

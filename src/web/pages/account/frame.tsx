@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 
+import { ACCESS } from "../../../db/schema/index.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
 import { Avatar, avatarPath } from "../avatar.tsx";
@@ -21,7 +22,8 @@ type AccountTab =
   | "packages"
   | "members"
   | "teams"
-  | "labels";
+  | "labels"
+  | "cleanup";
 
 /** How a page of an account is sent. */
 interface AccountPageOptions extends Omit<PageOptions, "title" | "isPublic" | "meta" | "feeds"> {
@@ -178,7 +180,7 @@ interface Tab {
 }
 
 /** The tabs of an account that its reader may open. */
-function tabsOf({ account, membership, facts, ctx }: AccountPage): Tab[] {
+function tabsOf({ account, membership, facts, owner, ctx }: AccountPage): Tab[] {
   const path = accountPath(account);
   const part = (tab: AccountTab, label: string): Tab => ({
     tab,
@@ -213,6 +215,9 @@ function tabsOf({ account, membership, facts, ctx }: AccountPage): Tab[] {
       : []),
     ...(membership.isOwner
       ? [{ tab: "labels" as const, label: "Labels", path: `${below}/settings/labels` }]
+      : []),
+    ...(ctx.config.packages.isOn && ctx.actor.user && owner.access >= ACCESS.admin
+      ? [{ tab: "cleanup" as const, label: "Cleanup rules", path: `${below}/settings/packages` }]
       : []),
   ];
 }

@@ -21,7 +21,9 @@ interface IssueRowsProps {
 interface Selection {
   /** The id of the form. */
   form: string;
-  isSelected: (number: number) => boolean;
+  /** The name of an issue's checkbox; undefined for one that can't be selected. */
+  nameOf: (issue: IssueContext) => string | undefined;
+  isSelected: (name: string) => boolean;
 }
 
 /** Issues and pull requests, one a row. */
@@ -42,18 +44,10 @@ function IssueRow({ issue, now, showsRepository = false, selection }: IssueRowPr
   const { repo, row, labels, milestone, assignees } = issue;
   const list = `${repositoryPath(repo)}/${row.isPull ? "pulls" : "issues"}`;
   const name = `#${row.number}`;
+  const shown = showsRepository ? `${repo.owner.name}/${repo.row.name}${name}` : name;
   return (
     <li>
-      {selection ? (
-        <input
-          type="checkbox"
-          form={selection.form}
-          name={`issue-${row.number}`}
-          value="on"
-          checked={selection.isSelected(row.number)}
-          aria-label={`Select ${name}`}
-        />
-      ) : undefined}
+      {selection ? <SelectBox issue={issue} selection={selection} name={shown} /> : undefined}
       <div class="grow">
         <StateIcon issue={issue} />
         <a class="title" href={issuePath(issue)}>
@@ -68,7 +62,7 @@ function IssueRow({ issue, now, showsRepository = false, selection }: IssueRowPr
           </>
         ))}
         <div class="soft">
-          {showsRepository ? `${repo.owner.name}/${repo.row.name}${name}` : name}
+          {shown}
           {" opened "}
           <Ago at={row.createdAt} now={now} />
           {" by "}
@@ -101,6 +95,28 @@ function IssueRow({ issue, now, showsRepository = false, selection }: IssueRowPr
         </a>
       )}
     </li>
+  );
+}
+
+interface SelectBoxProps {
+  issue: IssueContext;
+  selection: Selection;
+  /** The issue's name for its reader. */
+  name: string;
+}
+
+function SelectBox({ issue, selection, name: shown }: SelectBoxProps) {
+  const name = selection.nameOf(issue);
+  return (
+    <input
+      type="checkbox"
+      form={selection.form}
+      name={name}
+      value="on"
+      checked={name !== undefined && selection.isSelected(name)}
+      disabled={name === undefined}
+      aria-label={`Select ${shown}`}
+    />
   );
 }
 

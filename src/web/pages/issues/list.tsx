@@ -38,6 +38,7 @@ import {
   readSelected,
   SELECTION_FORM,
   SelectionForm,
+  selectName,
 } from "./selection.tsx";
 
 const PAGE_SIZE = 20;
@@ -168,7 +169,13 @@ async function showList(
       <IssueRows
         issues={items}
         now={ctx.now}
-        selection={assignees && { form: SELECTION_FORM, isSelected: isSelectedIn(refused) }}
+        selection={
+          assignees && {
+            form: SELECTION_FORM,
+            nameOf: ({ row: { number } }) => selectName(number),
+            isSelected: isSelectedIn(refused),
+          }
+        }
       />
       <Pager url={c.req.url} page={list} total={total} />
     </>,

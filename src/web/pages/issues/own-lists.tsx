@@ -1,16 +1,25 @@
 import { type Context, Hono } from "hono";
 
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { User } from "../../../db/schema/index.ts";
+import { changeStates } from "../../../domain/issues/issue/change-issues.ts";
+import { isIssueWritable, unitOf } from "../../../domain/issues/issue/find-issue.ts";
 import type { PersonRole } from "../../../domain/issues/lists/issue-query.ts";
 import { searchIssues } from "../../../domain/issues/lists/search-issues.ts";
 import { listOwnMilestones } from "../../../domain/issues/milestones/list-milestones.ts";
+import type { IssueContext } from "../../../shapes/issues/issue.ts";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
-import { openOwnPage } from "../open-page.ts";
+import { readForm } from "../form.ts";
+import { openOwnPage, type OwnPage } from "../open-page.ts";
+import { orRefuse } from "../or-refuse.ts";
 import { Pager, readListPage } from "../pager.tsx";
+import { redirectAfterWrite } from "../redirect-after-write.ts";
+import { ownPath } from "../redirect-to.ts";
 import { renderPage } from "../render-page.tsx";
 import { readListQuery, withParameters } from "./filters.ts";
 import { IssueFilters, StateTabs } from "./issue-filters.tsx";
+import type { Refused } from "./issue-head.tsx";
 import { IssueRows } from "./issue-rows.tsx";
 import {
   MilestoneFacts,
@@ -18,14 +27,37 @@ import {
   MilestoneStates,
   readMilestoneQuery,
 } from "./milestone-list.tsx";
+import {
+  isSelectedIn,
+  readSelected,
+  readStateChange,
+  SELECTION_FORM,
+  SelectionForm,
+  selectName,
+} from "./selection.tsx";
 
 const PAGE_SIZE = 20;
 
 /** The lists of what is in all repositories, for who is signed in. */
 export const ownLists = new Hono<WebEnv>();
 
-ownLists.get("/issues", (c) => showOwn(c, "issues"));
-ownLists.get("/pulls", (c) => showOwn(c, "pulls"));
+for (const kind of ["issues", "pulls"] as const) {
+  ownLists.get(`/${kind}`, async (c) => showOwn(c, await openOwnPage(c), kind));
+
+  // Changes what is selected, and leads back to the same list.
+  ownLists.post(`/${kind}`, async (c) => {
+    const page = await openOwnPage(c);
+    const form = await readForm(c);
+    return orRefuse(
+      c,
+      async () => {
+        await changeStates(page.ctx, readSelected(form), readStateChange(form));
+        return redirectAfterWrite(c, ownPath(c.req.url) + new URL(c.req.url).search);
+      },
+      (refusal) => showOwn(c, page, kind, { form, refusal }),
+    );
+  });
+}
 
 /** Cost: one round trip of the database, beside that of the reader. */
 ownLists.get("/milestones", async (c) => {
@@ -99,8 +131,12 @@ type Kind = keyof typeof KINDS;
 const USUAL = "your_repositories";
 
 /** Cost: one round trip of the database, beside that of the reader. */
-async function showOwn(c: Context<WebEnv>, kind: Kind): Promise<Response> {
-  const page = await openOwnPage(c);
+async function showOwn(
+  c: Context<WebEnv>,
+  page: OwnPage,
+  kind: Kind,
+  refused?: Refused,
+): Promise<Response> {
   const { ctx, user } = page;
   const relations: Readonly<Record<string, Relation>> = KINDS[kind].relations;
   const requested = c.req.query("type") ?? "";
@@ -112,7 +148,7 @@ async function showOwn(c: Context<WebEnv>, kind: Kind): Promise<Response> {
   return renderPage(
     c,
     page,
-    { title },
+    { title, scripts: ["select.ts"], status: refused?.refusal.status ?? 200 },
     <>
       <h1>{title}</h1>
       <nav aria-label="What they have to do with you">
@@ -140,11 +176,33 @@ async function showOwn(c: Context<WebEnv>, kind: Kind): Promise<Response> {
         type={type === USUAL ? undefined : type}
       />
       {total === 0 ? <p>Nothing was found.</p> : undefined}
-      <IssueRows issues={items} now={ctx.now} showsRepository />
+      {items.some(maySelect) || refused ? (
+        <SelectionForm
+          path={ownPath(c.req.url) + new URL(c.req.url).search}
+          formToken={page.formToken}
+          refused={refused}
+        />
+      ) : undefined}
+      <IssueRows
+        issues={items}
+        now={ctx.now}
+        showsRepository
+        selection={{
+          form: SELECTION_FORM,
+          nameOf: (issue) => (maySelect(issue) ? selectName(issue.row.id) : undefined),
+          isSelected: isSelectedIn(refused),
+        }}
+      />
       <Pager url={c.req.url} page={list} total={total} />
     </>,
   );
 }
+
+/** Whether the reader may close or reopen an issue among others. */
+const maySelect = (issue: IssueContext): boolean =>
+  issue.repo.row.archivedAt === null &&
+  isIssueWritable(issue) &&
+  isUnitOn(issue.repo.row, unitOf(issue.row));
 
 /** A search among what a reader has to do with. */
 function toSearch(

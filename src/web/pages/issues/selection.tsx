@@ -14,18 +14,21 @@ export const SELECTION_FORM = "selection";
 
 const SELECTED = /^issue-([1-9]\d{0,14})$/;
 
-/** The numbers of the issues that a form selects. */
+/** The name of the checkbox of an issue, by its number or its id. */
+export const selectName = (number: number): string => `issue-${number}`;
+
+/** The numbers, or the ids, of the issues that a form selects. */
 export const readSelected = (form: SentForm): number[] =>
   form.namesWith("issue-").flatMap((name) => {
     const [, number] = SELECTED.exec(name) ?? [];
     return number === undefined ? [] : [Number(number)];
   });
 
-/** Whether an issue was selected in a form that was refused. */
+/** Whether a checkbox was set in a form that was refused. */
 export const isSelectedIn =
   (refused: Refused | undefined) =>
-  (number: number): boolean =>
-    refused?.form.isSet(`issue-${number}`) ?? false;
+  (name: string): boolean =>
+    refused?.form.isSet(name) ?? false;
 
 /** The changes, by the values of the buttons. */
 const CHANGES: Readonly<Record<string, (form: SentForm) => IssuesChange>> = {
@@ -57,11 +60,23 @@ export function readChange(form: SentForm): IssuesChange {
   return read(form);
 }
 
+/**
+ * Whether a form closes what it selects, or reopens it.
+ *
+ * @throws Failure `invalid` for another change.
+ */
+export function readStateChange(form: SentForm): boolean {
+  const change = readChange(form);
+  if (change.kind !== "state") throw invalidField("change", "must be one of the choices");
+  return change.isClosed;
+}
+
 interface SelectionFormProps {
   path: string;
   formToken: string;
-  choices: IssueChoices;
-  assignees: readonly User[];
+  /** Nothing in a list over repositories, which share neither labels nor milestones. */
+  choices?: IssueChoices;
+  assignees?: readonly User[];
   /** The form as it was refused. */
   refused: Refused | undefined;
 }
@@ -70,8 +85,8 @@ interface SelectionFormProps {
 export function SelectionForm({
   path,
   formToken,
-  choices,
-  assignees,
+  choices = { labels: [], milestones: [] },
+  assignees = [],
   refused,
 }: SelectionFormProps) {
   const isChosen = (name: string, value: string): boolean => refused?.form.text(name) === value;

@@ -14,7 +14,12 @@ const PARTS = {
   tokens: "Access tokens",
   keys: "Keys",
   applications: "Applications",
+  packages: "Packages",
 } as const;
+
+/** The parts that the service has. */
+const partsOf = ({ ctx }: OwnPage): [name: string, label: string][] =>
+  Object.entries(PARTS).filter(([name]) => name !== "packages" || ctx.config.packages.isOn);
 
 /** How a page of the settings is sent. */
 interface SettingsOptions extends Omit<PageOptions, "title"> {
@@ -43,7 +48,7 @@ export function renderSettings(
       <h1>Settings</h1>
       <nav aria-label="Settings">
         <ul class="tabs">
-          {Object.entries(PARTS).map(([name, label]) => (
+          {partsOf(page).map(([name, label]) => (
             <li>
               <a href={`/user/settings/${name}`} aria-current={name === part ? "page" : undefined}>
                 {label}
