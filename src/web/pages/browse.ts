@@ -7,7 +7,6 @@ import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
 import { issuePages } from "./issues/index.ts";
 import { loadOnUse } from "./load-on-use.ts";
-import { organizationCleanupRules } from "./packages/cleanup-rules.tsx";
 import { packagePages } from "./packages/index.tsx";
 import { packageSettings } from "./packages/settings.tsx";
 import { renderFailure } from "../render-failure.ts";
@@ -21,10 +20,22 @@ import { repositoryPages } from "./repository/index.ts";
 export const browse = new Hono<WebEnv>({ router: new TrieRouter() });
 for (const part of [
   profile,
+  // Before the page of a team, whose address may have any name.
+  loadOnUse(
+    [
+      "/org/:org/settings",
+      "/org/:org/settings/hooks/*",
+      "/org/:org/settings/rulesets/*",
+      "/org/:org/settings/blocked_users",
+      "/org/:org/members/action",
+      "/org/:org/teams/new",
+      "/org/:org/teams/:team/edit",
+    ],
+    async () => (await import("./organization-settings/index.ts")).organizationSettings,
+  ),
   organizationPages,
   packagePages,
   packageSettings,
-  organizationCleanupRules,
   ...repositoryPages,
   ...issuePages,
   loadOnUse(
@@ -33,9 +44,17 @@ for (const part of [
     ),
     async () => (await import("./editor/index.ts")).editorPages,
   ),
+  loadOnUse(["/org/:org/settings/packages/*"], async () => [
+    (await import("./packages/cleanup-rules.tsx")).organizationCleanupRules,
+  ]),
   loadOnUse(["/:owner/:repo/-/migrate/*"], async () => [
     (await import("./repository/migration.tsx")).migrationState,
   ]),
+  // After the other pages below addresses of this form.
+  loadOnUse(
+    ["/:owner/:repo/settings", "/:owner/:repo/settings/*"],
+    async () => (await import("./repository-settings/index.ts")).repositorySettings,
+  ),
 ])
   browse.route("/", part);
 

@@ -58,6 +58,41 @@ export function OwnerField({ state, owners }: { state: FormState; owners: readon
   );
 }
 
+interface TextAreaFieldProps {
+  state: FormState;
+  label: string;
+  name: string;
+  hint?: string;
+  rows?: number;
+  maxlength?: number;
+  isOptional?: boolean;
+}
+
+/** A labelled text of several lines of a form. */
+export function TextAreaField(props: TextAreaFieldProps) {
+  const { state, label, name, hint, rows = 3, maxlength, isOptional = false } = props;
+  const { value, fault } = state.of(name);
+  const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <textarea
+        id={name}
+        name={name}
+        rows={rows}
+        maxlength={maxlength}
+        required={!isOptional}
+        spellcheck={false}
+        autofocus={fault !== undefined}
+        aria-invalid={fault === undefined ? undefined : "true"}
+        aria-describedby={fault === undefined ? hint && hintId : faultId}
+      >{`\n${value}`}</textarea>
+      <Fault id={fault && faultId} text={fault} />
+      <Hint id={hint && hintId} text={hint} />
+    </div>
+  );
+}
+
 interface CheckFieldProps {
   state: FormState;
   label: string;
