@@ -432,6 +432,11 @@ describe("the pages of a pull request", () => {
     const after = await read(at);
     expect(after).toContain(`merged it as <a class="oid"`);
     expect(after).toContain("Delete branch topic");
+    expect(after).toMatch(/<code>topic<\/code> by [^]*was merged into <code>main<\/code>/);
+    const rule = { rule_name: "top*" };
+    await call("POST", `/repos${path}/branch_protections`, { as: owner, json: rule });
+    expect(await read(at)).not.toContain("Delete branch topic");
+    await call("DELETE", `/repos${path}/branch_protections/top*`, { as: owner });
     expect((await send(at, "delete-branch", {}, readerBrowser)).status).toBe(403);
     await send(at, "delete-branch");
     const names = (await refsOf(repo)).map(({ name }) => name);
@@ -526,6 +531,10 @@ describe("the pages of a pull request", () => {
     expect(again.status).toBe(409);
     expect(String(again.body)).toContain(`has everything of the branch ${name}: delete it first`);
     expect(await branchOf(repo, name)).toBe(oid);
+    // The page offers no second revert, but leads to the first one.
+    const after = await read(at);
+    expect(after).toContain(`It is reverted by <a href="${revert}">#2</a>`);
+    expect(after).not.toContain("Revert on a new branch");
   });
 
   it("do not revert what later commits changed", async () => {
