@@ -34,6 +34,7 @@ for (const part of [
   forgottenPassword,
   registration,
   unsubscription,
+  loadOnUse(["/repo/migrate"], async () => [(await import("./create/migration.tsx")).migration]),
   loadOnUse(["/user/settings/*"], async () => [
     ...(await import("./settings/index.ts")).settingsPages,
     (await import("./packages/cleanup-rules.tsx")).ownCleanupRules,

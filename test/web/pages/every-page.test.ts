@@ -2,6 +2,8 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { browse } from "../../../src/web/pages/browse.ts";
 import { pages } from "../../../src/web/pages/index.ts";
+import { organizationSettings } from "../../../src/web/pages/organization-settings/index.ts";
+import { repositorySettings } from "../../../src/web/pages/repository-settings/index.ts";
 import { makeSite, PAGES, type Site } from "../../support/doors/pages.ts";
 
 /**
@@ -18,6 +20,12 @@ const NOT_IN_PAGES = [
   "/user/unsubscribe",
   "/:name/-/packages/:type/:pkg/:version/files/:id",
 ];
+
+/** Whether a route is among those that match an address. */
+const isAnswered = (
+  matched: readonly (readonly [readonly [unknown, { path: string }], unknown])[],
+  { path }: { path: string },
+): boolean => matched.some(([[, route]]) => route.path === path);
 
 let site: Site;
 beforeAll(async () => {
@@ -37,5 +45,16 @@ describe("each page", () => {
     const routes = [pages, browse].flatMap((part) => part.routes);
     const gets = new Set(routes.filter(({ method }) => method === "GET").map(({ path }) => path));
     expect([...gets].filter((path) => !opened.has(path))).toEqual(NOT_IN_PAGES);
+  });
+
+  it("of settings has one, too", () => {
+    const paths = Object.values(PAGES).map((to) => new URL(to(site), "https://f.example").pathname);
+    const missing = [...repositorySettings, ...organizationSettings].flatMap(({ routes, router }) =>
+      routes
+        .filter(({ method }) => method === "GET")
+        .filter((route) => !paths.some((path) => isAnswered(router.match("GET", path)[0], route)))
+        .map(({ path }) => path),
+    );
+    expect(missing).toEqual([]);
   });
 });

@@ -58,6 +58,38 @@ export function OwnerField({ state, owners }: { state: FormState; owners: readon
   );
 }
 
+interface AreaFieldProps {
+  state: FormState;
+  label: string;
+  name: string;
+  rows?: number;
+  hint?: string;
+  isOptional?: boolean;
+}
+
+/** A labelled field of several lines, for what is no Markdown. */
+export function AreaField(props: AreaFieldProps) {
+  const { state, label, name, rows = 3, hint, isOptional = true } = props;
+  const { value, fault } = state.of(name);
+  const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];
+  return (
+    <div class="field">
+      <label for={name}>{label}</label>
+      <textarea
+        id={name}
+        name={name}
+        rows={rows}
+        required={!isOptional}
+        spellcheck={false}
+        aria-invalid={fault === undefined ? undefined : "true"}
+        aria-describedby={fault === undefined ? hint && hintId : faultId}
+      >{`\n${value}`}</textarea>
+      <Fault id={fault && faultId} text={fault} />
+      <Hint id={hint && hintId} text={hint} />
+    </div>
+  );
+}
+
 interface CheckFieldProps {
   state: FormState;
   label: string;
