@@ -473,7 +473,17 @@ export interface MirrorSettings {
   readonly pauseMs: number;
 }
 
+/** A variable of the service as it is in force. */
+export interface Setting {
+  readonly name: string;
+  /** As it was set, or its default; of a secret only whether it is set. */
+  readonly value: string;
+  readonly isSet: boolean;
+}
+
 export interface Config {
+  /** All variables in force, for administrators. */
+  settings: readonly Setting[];
   rootUrl: string;
   /**
    * The base URL in everything that others than the caller read; "" takes the origin of the
@@ -575,6 +585,7 @@ export function noReplyDomain(config: Config, publicUrl: string): string {
 export function parseConfig(env: object): Config {
   const variables = parseVariables(env);
   return {
+    settings: toSettings(env, variables),
     rootUrl: variables.ROOT_URL,
     publicUrl: variables.ROOT_URL || (variables.LISTEN_URLS[0] ?? ""),
     listenUrls: variables.LISTEN_URLS,
@@ -661,6 +672,21 @@ export function parseConfig(env: object): Config {
             email: variables.FIRST_ADMIN_EMAIL || `${variables.FIRST_ADMIN_USER}@edgeforge.invalid`,
           },
   };
+}
+
+/** SECURITY: a secret is never part of it, nor anything that was made of one. */
+function toSettings(env: object, variables: z.infer<typeof Variables>): Setting[] {
+  const given: Readonly<Record<string, unknown>> = { ...env };
+  return Object.entries(variables).map(([name, value]) => {
+    const text = given[name];
+    const isSet = typeof text === "string";
+    if (SECRET_NAMES.has(name)) {
+      return { name, value: isSet && text !== "" ? "set" : "not set", isSet };
+    }
+    if (isSet) return { name, value: text, isSet };
+    const shown = typeof value === "object" ? "" : String(value);
+    return { name, value: Array.isArray(value) ? value.join(", ") : shown, isSet };
+  });
 }
 
 /**

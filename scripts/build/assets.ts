@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { inProject } from "../project.ts";
 import { reasonOf, Refusal } from "../refusal.ts";
 import { buildDescription, descriptionSources } from "./description.ts";
+import { buildDocuments, documentSources } from "./documents.ts";
 import { buildKernel } from "./kernel.ts";
 import { buildHashes } from "./hashes.ts";
 import { buildLanguages } from "./languages.ts";
@@ -11,7 +12,7 @@ import { buildPageFiles, pageFilesDirectory } from "./page-files.ts";
 import { buildTemplates } from "./templates.ts";
 import { whenChanged } from "./when-changed.ts";
 
-const viewer = "node_modules/swagger-ui-dist";
+const viewer = "node_modules/openapi-explorer/dist/browser";
 
 /**
  * The files that the Worker's ASSETS binding serves besides the interface description and what
@@ -20,9 +21,8 @@ const viewer = "node_modules/swagger-ui-dist";
 const files: Record<string, string> = {
   "-/swagger/index.html": "scripts/assets/index.html",
   "-/swagger/start.js": "scripts/assets/start.js",
-  "-/swagger/swagger-ui.css": `${viewer}/swagger-ui.css`,
-  "-/swagger/swagger-ui-bundle.js": `${viewer}/swagger-ui-bundle.js`,
-  "-/swagger/favicon-32x32.png": `${viewer}/favicon-32x32.png`,
+  "-/swagger/viewer.css": "scripts/assets/viewer.css",
+  "-/swagger/openapi-explorer.min.js": `${viewer}/openapi-explorer.min.js`,
 };
 
 /**
@@ -53,14 +53,20 @@ export async function buildSources(): Promise<void> {
 }
 
 /**
- * Builds dist/assets: the interface description in both versions, its viewer, and what pages load.
+ * Builds dist/assets: the interface description in both versions, its viewer, the documents, and
+ * what pages load.
  *
  * @returns Whether dist/assets was built anew.
  */
 export async function buildServedFiles(): Promise<boolean> {
   return refusing(async () => {
     await buildPageFiles();
-    const sources = [...Object.values(files), pageFilesDirectory, ...descriptionSources];
+    const sources = [
+      ...Object.values(files),
+      ...documentSources,
+      pageFilesDirectory,
+      ...descriptionSources,
+    ];
     return whenChanged("dist/assets", sources, async (directory) => {
       for (const [name, source] of Object.entries(files)) {
         const target = join(directory, name);
@@ -68,6 +74,7 @@ export async function buildServedFiles(): Promise<boolean> {
         await copyFile(inProject(source), target);
       }
       await cp(inProject(pageFilesDirectory), join(directory, "-/pages"), { recursive: true });
+      await buildDocuments(join(directory, "-/docs"));
       await buildDescription(directory);
     });
   });

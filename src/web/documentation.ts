@@ -14,6 +14,7 @@ documentation.get("/swagger.v1.json", (c) => asset(c, "/swagger.v1.json"));
 documentation.get("/api/swagger", (c) => asset(c, "/-/swagger/"));
 // Not `c.req.path`, which has no slash at its end: the page's own address ends with one.
 documentation.get("/-/swagger/*", (c) => asset(c, c.req.url));
+documentation.get("/-/docs/images/:name", (c) => answerAsset(c, c.req.url, {}));
 
 /** SECURITY: only scripts from our own files. The viewer needs inline styles and data: images. */
 const POLICY =

@@ -16,13 +16,9 @@ type Status = "pass" | "fail";
  * of `npm start` is full, which refuses writes.
  */
 health.get("/api/healthz", async (c) => {
-  const { base, diskSpace } = c.var;
-  const { config, db, now } = base;
+  const { config, now } = c.var.base;
   const time = formatTime(now);
-  const [database, disk] = await Promise.all([
-    statusOf(ping(db, {}).then(() => true)),
-    diskSpace && statusOf(diskSpace.fetch("http://disk/").then(({ ok }) => ok)),
-  ]);
+  const { database, disk } = await checkHealth(c.var);
   const checks = {
     "database:ping": [{ status: database, time }],
     ...(disk && { "disk:space": [{ status: disk, time }] }),
@@ -30,6 +26,21 @@ health.get("/api/healthz", async (c) => {
   const status: Status = database === "fail" || disk === "fail" ? "fail" : "pass";
   return c.json({ status, description: config.appName, checks }, status === "pass" ? 200 : 503);
 });
+
+/** Whether the database responds, and whether the disk of `npm start` has place. */
+export async function checkHealth({
+  base,
+  diskSpace,
+}: Pick<WebEnv["Variables"], "base" | "diskSpace">): Promise<{
+  readonly database: Status;
+  readonly disk: Status | undefined;
+}> {
+  const [database, disk] = await Promise.all([
+    statusOf(ping(base.db, {}).then(() => true)),
+    diskSpace && statusOf(diskSpace.fetch("http://disk/").then(({ ok }) => ok)),
+  ]);
+  return { database, disk };
+}
 
 async function statusOf(check: Promise<boolean>): Promise<Status> {
   return (await check.catch(() => false)) ? "pass" : "fail";

@@ -83,7 +83,7 @@ describe(`GET ${PAGE}`, () => {
   it("sends the policy with every file of the viewer", async () => {
     const page = await visit("GET", PAGE);
 
-    for (const path of ["/-/swagger/", "/-/swagger/start.js", "/-/swagger/swagger-ui.css"]) {
+    for (const path of ["/-/swagger/", "/-/swagger/start.js", "/-/swagger/viewer.css"]) {
       const file = await visit("GET", path);
       expect(file.headers.get("Content-Security-Policy")).toBe(
         page.headers.get("Content-Security-Policy"),

@@ -1,6 +1,11 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { createBadge, deleteBadge, listBadges } from "../../domain/people/badges/badges.ts";
+import {
+  BADGE_SLUG,
+  createBadge,
+  deleteBadge,
+  listBadges,
+} from "../../domain/people/badges/badges.ts";
 import {
   addUserBadges,
   listUserBadges,
@@ -22,7 +27,7 @@ export const badges = endpoints();
 const slug = z
   .string()
   .max(50)
-  .regex(/^[0-9a-z]+(?:[-_][0-9a-z]+)*$/, "must consist of lower-case letters, digits and dashes");
+  .regex(BADGE_SLUG, "must consist of lower-case letters, digits and dashes");
 
 const CreateBadge = body({
   slug,

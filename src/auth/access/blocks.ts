@@ -105,7 +105,7 @@ export const selectBlockedPage = prepareAll(
     const isOfBlocker = eq(blocks.blockerId, p.blockerId);
     return {
       rows: db
-        .select({ user: columnsOf(users, "u") })
+        .select({ user: columnsOf(users, "u"), note: blocks.note })
         .from(blocks)
         .innerJoin(users, eq(users.id, blocks.blockedId))
         .where(isOfBlocker)

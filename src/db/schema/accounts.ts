@@ -85,6 +85,13 @@ export const users = sqliteTable(
     uniqueIndex("users_lower_name").on(table.lowerName),
     index("users_by_name").on(table.kind, table.visibility, table.lowerName),
     index("users_login_name").on(table.loginName, table.lowerName),
+    // Accounts that administrators look for.
+    index("users_noted")
+      .on(table.lowerName)
+      .where(
+        sql`${table.isAdmin} = 1 or ${table.isActive} = 0 or ${table.isRestricted} = 1
+          or ${table.isLoginProhibited} = 1`,
+      ),
     index("users_avatar")
       .on(table.avatarHash)
       .where(sql`${table.avatarHash} <> ''`),

@@ -104,6 +104,9 @@ export const hooks = sqliteTable(
     index("hooks_repo").on(table.repoId, table.id),
     index("hooks_owner").on(table.ownerId, table.id),
     index("hooks_level").on(table.level, table.id),
+    index("hooks_failing")
+      .on(table.failingSince)
+      .where(sql`${table.failingSince} is not null`),
     check(
       "hooks_level",
       sql`${table.level} in ('repository', 'organization', 'user', 'system', 'default')`,

@@ -242,14 +242,18 @@ export const packageRegistries = sqliteTable(
 export type PackageRegistry = typeof packageRegistries.$inferSelect;
 
 /** The storage that the packages of an owner use. Maintained by triggers. */
-export const packageUsage = sqliteTable("package_usage", {
-  ownerId: integer()
-    .primaryKey()
-    .references(() => users.id, { onDelete: "cascade" }),
-  sizeBytes: integer().notNull().default(0),
-  /** Versions that somebody sees. */
-  versionCount: integer().notNull().default(0),
-});
+export const packageUsage = sqliteTable(
+  "package_usage",
+  {
+    ownerId: integer()
+      .primaryKey()
+      .references(() => users.id, { onDelete: "cascade" }),
+    sizeBytes: integer().notNull().default(0),
+    /** Versions that somebody sees. */
+    versionCount: integer().notNull().default(0),
+  },
+  (table) => [index("package_usage_size").on(table.sizeBytes)],
+);
 
 /**
  * Files in the object storage without a blob: of uploads that did not end, and of deleted blobs.

@@ -77,6 +77,9 @@ export const pullMirrors = sqliteTable(
     parts: text({ mode: "json" }).$type<ProjectPart[]>().notNull().default([]),
   },
   (table) => [
+    index("pull_mirrors_failing")
+      .on(table.failingSince)
+      .where(sql`${table.failingSince} is not null`),
     index("pull_mirrors_due")
       .on(table.dueAt)
       .where(sql`${table.dueAt} is not null`),
@@ -101,6 +104,9 @@ export const pushMirrors = sqliteTable(
   (table) => [
     uniqueIndex("push_mirrors_name").on(table.repoId, table.remoteName),
     index("push_mirrors_repo").on(table.repoId, table.id),
+    index("push_mirrors_failing")
+      .on(table.failingSince)
+      .where(sql`${table.failingSince} is not null`),
     index("push_mirrors_due")
       .on(table.dueAt)
       .where(sql`${table.dueAt} is not null`),
@@ -236,6 +242,9 @@ export const imports = sqliteTable(
   (table) => [
     uniqueIndex("imports_repo").on(table.repoId),
     index("imports_doer").on(table.doerId),
+    index("imports_stopped")
+      .on(table.createdAt)
+      .where(sql`${table.lastError} <> ''`),
     index("imports_due")
       .on(table.dueAt)
       .where(sql`${table.dueAt} is not null`),

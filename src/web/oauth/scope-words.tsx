@@ -4,7 +4,7 @@ import type { RequestedScopes } from "../../domain/people/oauth/requested-scopes
 type Category = Parameters<Scopes["levels"]["get"]>[0];
 
 /** The words for the access that a scope gives. */
-const CATEGORIES: Readonly<Record<Category, string>> = {
+export const CATEGORY_WORDS: Readonly<Record<Category, string>> = {
   activitypub: "federation",
   admin: "the administration of this service, as far as you administer it",
   misc: "settings and templates of this service",
@@ -42,7 +42,7 @@ export function ScopeWords({ scopes, identity }: RequestedScopes) {
       ) : (
         [...levels].map(([category, level]) => (
           <li>
-            {level === "write" ? "Read and change" : "Read"} {CATEGORIES[category]}{" "}
+            {level === "write" ? "Read and change" : "Read"} {CATEGORY_WORDS[category]}{" "}
             <code>{`${level}:${category}`}</code>
           </li>
         ))

@@ -5,6 +5,7 @@ import type { WebEnv } from "../env.ts";
 import { changePassword } from "./change-password.tsx";
 import { organizationCreation } from "./create/organization.tsx";
 import { repositoryCreation } from "./create/repository.tsx";
+import { docs } from "./docs/index.tsx";
 import { explore } from "./explore/index.tsx";
 import { files } from "./files.ts";
 import { forgottenPassword } from "./forgotten-password.tsx";
@@ -35,6 +36,8 @@ for (const part of [
   registration,
   unsubscription,
   loadOnUse(["/repo/migrate"], async () => [(await import("./create/migration.tsx")).migration]),
+  docs,
+  loadOnUse(["/-/admin/*"], async () => (await import("./admin/index.ts")).adminPages),
   loadOnUse(["/user/settings/*"], async () => [
     ...(await import("./settings/index.ts")).settingsPages,
     (await import("./packages/cleanup-rules.tsx")).ownCleanupRules,

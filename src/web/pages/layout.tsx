@@ -42,11 +42,17 @@ interface LayoutProps {
   feeds: readonly Feed[];
 }
 
+/** Themes of Gitea that name one of our two sets of colors; others are as the device has them. */
+const COLORS: ReadonlyMap<string, "light" | "dark"> = new Map([
+  ["gitea-light", "light"],
+  ["gitea-dark", "dark"],
+]);
+
 /** The frame of every page. */
 export function Layout(props: PropsWithChildren<LayoutProps>) {
   const { title, appName, user, scripts, isRefused, isListed, meta, feeds, children } = props;
   return (
-    <html lang="en">
+    <html lang="en" data-colors={user && COLORS.get(user.theme)}>
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
@@ -99,6 +105,7 @@ export function Layout(props: PropsWithChildren<LayoutProps>) {
         </main>
         <footer>
           <span>{`Edgeforge ${EDGEFORGE_VERSION}`}</span>
+          <a href="/docs">Documentation</a>
           <a href="/api/swagger">API</a>
           <button type="button" class="plain scripted" data-key="?">
             Keys
@@ -195,6 +202,11 @@ function ReaderBar({ user, formToken, unreadCount }: ReaderBarProps) {
           <li>
             <a href="/user/settings">Settings</a>
           </li>
+          {user.isAdmin ? (
+            <li>
+              <a href="/-/admin">Administration</a>
+            </li>
+          ) : undefined}
           <li>
             <Form action="/user/logout" formToken={formToken}>
               <button type="submit" class="plain">

@@ -20,7 +20,7 @@ afterAll(async () => {
   checkout.remove();
 });
 
-const viewer = "node_modules/swagger-ui-dist";
+const viewer = "node_modules/openapi-explorer/dist/browser";
 
 /** URL path, content type, and the file of this repository that is sent. */
 const assets: [string, string, string][] = [
@@ -29,13 +29,12 @@ const assets: [string, string, string][] = [
   ["/api/swagger", "text/html; charset=utf-8", "scripts/assets/index.html"],
   ["/-/swagger/", "text/html; charset=utf-8", "scripts/assets/index.html"],
   ["/-/swagger/start.js", "text/javascript; charset=utf-8", "scripts/assets/start.js"],
-  ["/-/swagger/swagger-ui.css", "text/css; charset=utf-8", `${viewer}/swagger-ui.css`],
+  ["/-/swagger/viewer.css", "text/css; charset=utf-8", "scripts/assets/viewer.css"],
   [
-    "/-/swagger/swagger-ui-bundle.js",
+    "/-/swagger/openapi-explorer.min.js",
     "text/javascript; charset=utf-8",
-    `${viewer}/swagger-ui-bundle.js`,
+    `${viewer}/openapi-explorer.min.js`,
   ],
-  ["/-/swagger/favicon-32x32.png", "image/png", `${viewer}/favicon-32x32.png`],
 ];
 
 /** Headers of each response of the Worker. */

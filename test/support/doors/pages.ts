@@ -42,6 +42,7 @@ export async function makeSite() {
     org: await world.org(),
     packagePath: `/${user.name}/-/packages/${pkg.type}/${pkg.name}`,
     browser: await Browser.signedIn(user),
+    adminBrowser: await Browser.signedIn(await make.userWithPassword({ isAdmin: true })),
     path: `/${user.name}/${repo.name}`,
     commitOid: String(commits.body[0].sha),
     pullNumber: pull.number,
@@ -61,6 +62,7 @@ export async function makeSite() {
     ownRuleId: (await makeCleanupRule(user)).id,
     uuid: String(asset.body.uuid),
     avatarPath: new URL(body.avatar_url).pathname,
+    applicationId: application.id,
     clientId: application.clientId,
     oauthToken: (await makeTokens(user, application, { scope: "openid" })).access,
   };
@@ -73,7 +75,7 @@ const authorization = ({ clientId }: Site): string => {
   return `/login/oauth/authorize?${new URLSearchParams({ ...wanted, scope: "read:user" })}`;
 };
 
-export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
+const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the start page": () => "/",
   "the address of the explore pages": () => "/explore",
   "the page of all repositories": () => "/explore/repos?q=a",
@@ -210,15 +212,27 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the suggestions of users": ({ path }) => `${path}/issues/suggestions?q=%40us`,
   "the form of a new issue": ({ path }) => `${path}/issues/new?milestone=1`,
   "the templates of a new issue": ({ path }) => `${path}/issues/new/choose`,
+  "the list of documents": () => "/docs",
+  "a document": () => "/docs/administration",
+  "a document of a folder": () => "/docs/packages/npm",
   "the health check": () => "/api/healthz",
   "the address of the node information": () => "/.well-known/nodeinfo",
   "the page to sign in": () => "/user/login",
   "the page of a forgotten password": () => "/user/forgot_password",
-  "the address of the settings": () => "/user/settings",
+  "the settings of the profile": () => "/user/settings",
   "the page of a second factor": () => "/user/two_factor",
   "the page of a new password": () => "/user/change_password",
   "the settings of the account": () => "/user/settings/account",
+  "the settings of the appearance": () => "/user/settings/appearance",
   "the settings of applications": () => "/user/settings/applications",
+  "the settings of an application": ({ applicationId }) =>
+    `/user/settings/applications/oauth2/${applicationId}`,
+  "the settings of organizations": () => "/user/settings/organization",
+  "the settings of repositories": () => "/user/settings/repos",
+  "the settings of blocks": () => "/user/settings/blocked_users",
+  "the log of an account": () => "/user/settings/log?kind=user.edited",
+  "the export of an account": () => "/user/settings/export",
+  "the export of a repository": ({ path }) => `/user/settings/export${path}`,
   "the settings of keys": () => "/user/settings/keys",
   "the settings of security": () => "/user/settings/security",
   "the enrolment of an app": () => "/user/settings/security/two_factor/enroll",
@@ -256,6 +270,36 @@ export const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "an uploaded avatar": ({ avatarPath }) => avatarPath,
 };
 
+/** Pages for administrators of the service. */
+const ADMIN_PAGES: Readonly<Record<string, (site: Site) => string>> = {
+  "the overview of the administration": () => "/-/admin",
+  "the administration's users": () => "/-/admin/users?q=use",
+  "the administrators": () => "/-/admin/users?status=admin",
+  "the form of a new user": () => "/-/admin/users/new",
+  "the administration's page of a user": ({ user }) => `/-/admin/users/${user.id}`,
+  "the form of a user": ({ user }) => `/-/admin/users/${user.id}/edit`,
+  "the administration's addresses": () => "/-/admin/emails?q=exa",
+  "the administration's badges": () => "/-/admin/badges",
+  "the administration's organizations": () => "/-/admin/orgs?q=a",
+  "the administration's repositories": () => "/-/admin/repos?sort=size",
+  "the administration's packages": () => "/-/admin/packages",
+  "the schedule": () => "/-/admin/monitor/cron",
+  "the queues": () => "/-/admin/monitor/queue",
+  "the storage": () => "/-/admin/storage",
+  "the settings of the service": () => "/-/admin/config",
+  "the audit log of the service": () => "/-/admin/audit?kind=user.edited&actor=root&owner=root",
+};
+
+/** All pages, those of administrators too. */
+export const ALL_PAGES: Readonly<Record<string, (site: Site) => string>> = {
+  ...PAGES,
+  ...ADMIN_PAGES,
+};
+
+/** Who may open a page of `ALL_PAGES`. */
+export const readerOf = (site: Site, title: string): Browser =>
+  Object.hasOwn(ADMIN_PAGES, title) ? site.adminBrowser : site.browser;
+
 /** A form that creates a token, with its page. */
 const TOKENS = "/user/settings/tokens";
 
@@ -264,9 +308,9 @@ export const PAGES_DOOR = door<Site>({
   open: makeSite,
   requests: {
     ...Object.fromEntries(
-      Object.entries(PAGES).map(([title, to]) => [
+      Object.entries(ALL_PAGES).map(([title, to]) => [
         title,
-        (site: Site) => site.browser.get(to(site)),
+        (site: Site) => readerOf(site, title).get(to(site)),
       ]),
     ),
     "the feed of a repository, for nobody": ({ path }) => visit("GET", `${path}.rss`),

@@ -151,7 +151,12 @@ describe("access tokens", () => {
   });
 
   it("makes a token that ends, for public things alone", async () => {
-    const fields = { name: "ci", "scope-user": "read", public_only: "on", expires: "2999-12-31" };
+    const fields = {
+      name: "ci",
+      "scope-user": "read",
+      public_only: "on",
+      expires_at: "2999-12-31",
+    };
     await browser.submit(TOKENS, fields);
     const [row] = await db
       .select()
@@ -168,8 +173,8 @@ describe("access tokens", () => {
     ["no name", { name: " ", "scope-user": "read" }, 422],
     ["no scope", { name: "a" }, 400],
     ["an unknown scope", { name: "a", "scope-user": "own" }, 400],
-    ["a day that has passed", { name: "a", "scope-user": "read", expires: "2020-01-01" }, 422],
-    ["a day that is none", { name: "a", "scope-user": "read", expires: "2999-99-99" }, 422],
+    ["a day that has passed", { name: "a", "scope-user": "read", expires_at: "2020-01-01" }, 422],
+    ["a day that is none", { name: "a", "scope-user": "read", expires_at: "2999-99-99" }, 422],
   ])("makes none with %s", async (_, fields, status) => {
     const before = await db.select().from(accessTokens).where(eq(accessTokens.userId, user.id));
     const answer = await browser.submit(TOKENS, fields);

@@ -1,15 +1,12 @@
-import type { ZipWriter } from "@zip.js/zip.js/lib/zip-core-writer.js";
 import { eq, sql } from "drizzle-orm";
 
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
 import { attachments, lfsObjects, releases } from "../../../db/schema/index.ts";
-import { encodeUtf8 } from "../../../git/byte-text.ts";
 import type { ForeignKind } from "../../../forges/forge.ts";
 import type { Download } from "../../../lib/download.ts";
 import { log } from "../../../lib/log.ts";
 import { readPieces } from "../../../lib/read-pieces.ts";
-import { streamOf } from "../../../lib/stream-of.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { openWholeSnapshot } from "../../code/git/open-snapshot.ts";
@@ -25,6 +22,7 @@ import {
 } from "./export-files.ts";
 import { EXPORTED_KINDS } from "./foreign-rows.ts";
 import { openGitBundle } from "./open-git-bundle.ts";
+import { addBytes, addText, inFiles, streamZip, type Zip } from "./stream-zip.ts";
 
 /** Files of releases, or large files, that one query lists. */
 const FILES_AT_ONCE = 200;
@@ -49,35 +47,9 @@ export function exportRepository(ctx: Ctx, repo: RepositoryContext): Download {
     tag: `export-${ctx.now}`,
     isTagWeak: true,
     immutableUrl: undefined,
-    open: () => Promise.resolve(streamExport(ctx, repo)),
+    open: () => Promise.resolve(streamZip((zip) => writeFiles(ctx, repo, zip))),
   };
 }
-
-async function* streamExport(ctx: Ctx, repo: RepositoryContext): AsyncGenerator<Uint8Array> {
-  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
-  // Loaded on first use: few requests export.
-  const { ZipWriter: Writer } = await import("@zip.js/zip.js/lib/zip-core-writer.js");
-  const zip = new Writer(writable, {
-    useWebWorkers: false,
-    useCompressionStream: true,
-    dataDescriptor: true,
-  });
-  const work = writeFiles(ctx, repo, zip).catch(async (error: unknown) => {
-    await writable.abort(error).catch(() => undefined);
-    throw error;
-  });
-  // Its failure is the stream's.
-  work.catch(() => undefined);
-  try {
-    for await (const piece of readable) yield piece;
-    await work;
-  } finally {
-    // The caller left: cancelling the stream ends the writer.
-    await readable.cancel().catch(() => undefined);
-  }
-}
-
-type Zip = ZipWriter<unknown>;
 
 async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<void> {
   const snapshot = await openWholeSnapshot(ctx, repo, ctx.git.openBudget(Infinity), "all");
@@ -89,7 +61,6 @@ async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<
   }
   await addAssets(ctx, repo, zip);
   await addLargeFiles(ctx, repo, zip);
-  await zip.close();
 }
 
 function manifestOf(ctx: Ctx, repo: RepositoryContext) {
@@ -130,26 +101,6 @@ async function addPages(
     after = next;
   }
   if (count === 0) await addText(zip, pagePath(kind, 1), "[]");
-}
-
-/** Characters of JSON in a file, unless one item has more: readers hold one file in memory. */
-const FILE_LENGTH_MAX = 2 * 1024 * 1024;
-
-/** The JSON of a page, in one file or, where texts are long, in several. */
-function* inFiles(items: readonly object[]): Generator<string> {
-  let part: string[] = [];
-  let length = 0;
-  for (const item of items) {
-    const text = JSON.stringify(item);
-    if (part.length > 0 && length + text.length > FILE_LENGTH_MAX) {
-      yield `[${part.join(",")}]`;
-      part = [];
-      length = 0;
-    }
-    part.push(text);
-    length += text.length;
-  }
-  if (part.length > 0) yield `[${part.join(",")}]`;
 }
 
 async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {
@@ -215,17 +166,3 @@ async function addLargeFiles(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Pr
     if (files.length < FILES_AT_ONCE) return;
   }
 }
-
-async function addText(zip: Zip, path: string, text: string): Promise<void> {
-  async function* pieces(): AsyncGenerator<Uint8Array> {
-    yield encodeUtf8(text);
-  }
-  await zip.add(path, streamOf(pieces(), ignore));
-}
-
-/** Stored as they are: packs, images and archives are compressed already. */
-async function addBytes(zip: Zip, path: string, pieces: AsyncGenerator<Uint8Array>): Promise<void> {
-  await zip.add(path, streamOf(pieces, ignore), { level: 0, zip64: true });
-}
-
-const ignore = (): void => undefined;

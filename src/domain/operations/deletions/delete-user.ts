@@ -1,11 +1,12 @@
-import { and, eq, exists, lte, ne, sql } from "drizzle-orm";
+import { and, eq, exists, lte, ne, sql, type SQL } from "drizzle-orm";
 
 import { isMemberAnywhere } from "../../../auth/access/departures.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { flagColumn } from "../../../db/db.ts";
+import { type Database, flagColumn } from "../../../db/db.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import { accountDeletions, repositories, users, type User } from "../../../db/schema/index.ts";
-import { invalid } from "../../../lib/failure.ts";
+import { invalid, notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { isBeingDeleted } from "../../people/accounts/is-being-deleted.ts";
 import { othersAdminister } from "../../people/accounts/last-administrator.ts";
@@ -46,6 +47,20 @@ export async function deleteUser(
   if (user.id === actor.user?.id || user.id === actor.sudoer?.id) {
     throw invalid("you cannot delete yourself");
   }
+  await deleteInSteps(ctx, user, isPurge);
+}
+
+/**
+ * Deletes the caller's own account, in the steps of `deleteUser`.
+ *
+ * SECURITY: the caller must have proven to be the user, not only to have a credential.
+ *
+ * @throws Failure `invalid` as `deleteUser` without a purge.
+ */
+export const deleteOwnAccount = (ctx: Ctx, user: User): Promise<void> =>
+  deleteInSteps(ctx, user, false);
+
+async function deleteInSteps(ctx: Ctx, user: User, isPurge: boolean): Promise<void> {
   const { found, leased } = await startUserDeletion(ctx, user, isPurge);
   if (found && !found.isStarted) {
     const { ownsRepositories, isPublishing, isMember } = found;
@@ -84,15 +99,51 @@ export async function continueDeletions(ctx: Ctx): Promise<void> {
   }
 }
 
+/** What keeps an account from being deleted without a purge. */
+export interface DeletionObstacles {
+  readonly ownsRepositories: boolean;
+  readonly isMember: boolean;
+  readonly isPublishing: boolean;
+  readonly isLastAdministrator: boolean;
+}
+
+/** Finds what keeps a user from deleting their own account. */
+export async function findDeletionObstacles({ db }: Ctx, { id }: User): Promise<DeletionObstacles> {
+  const [found] = await obstaclesOf(db, { id });
+  if (!found) throw notFound();
+  return found;
+}
+
+const obstaclesOf = prepare((db, { id }: Params<{ id: number }>) =>
+  db
+    .select({
+      ownsRepositories: flagColumn(ownsRepositories(db, id), "owns_repositories"),
+      isMember: flagColumn(isMemberAnywhere(id), "is_member"),
+      isPublishing: flagColumn(ownsPackages(id), "is_publishing"),
+      isLastAdministrator: flagColumn(
+        sql`(${users.isAdmin} and not ${othersAdminister(id)})`,
+        "is_last",
+      ),
+    })
+    .from(users)
+    .where(eq(users.id, id)),
+);
+
+const ownsRepositories = (db: Database, ownerId: number | SQL) =>
+  exists(
+    db
+      .select({ id: repositories.id })
+      .from(repositories)
+      .where(eq(repositories.ownerId, sql`${ownerId}`)),
+  );
+
 async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
   const { db } = ctx;
-  const ownsRepositories = exists(
-    db.select({ id: repositories.id }).from(repositories).where(eq(repositories.ownerId, user.id)),
-  );
+  const isOwner = ownsRepositories(db, user.id);
   const isMember = isMemberAnywhere(user.id);
   const mayGo = sql`
     (not ${users.isAdmin} or ${othersAdminister(user.id)})
-    and (${isPurge} or not (${ownsRepositories} or ${isMember} or ${ownsPackages(user.id)}))`;
+    and (${isPurge} or not (${isOwner} or ${isMember} or ${ownsPackages(user.id)}))`;
   const mayBegin = and(ne(users.kind, "organization"), mayGo) ?? mayGo;
   const { found, leased } = await batch(db, {
     started: startDeletion(ctx, user.id, isPurge, mayBegin),
@@ -101,7 +152,7 @@ async function startUserDeletion(ctx: Ctx, user: User, isPurge: boolean) {
     found: db
       .select({
         isStarted: flagColumn(isBeingDeleted(sql`${users.id}`), "is_started"),
-        ownsRepositories: flagColumn(ownsRepositories, "owns_repositories"),
+        ownsRepositories: flagColumn(isOwner, "owns_repositories"),
         isPublishing: flagColumn(ownsPackages(user.id), "is_publishing"),
         isMember: flagColumn(isMember, "is_member"),
       })

@@ -18,6 +18,7 @@ const RESERVED = new Set([
   "captcha",
   "css",
   "debug",
+  "docs",
   "edgeforge-actions",
   "error",
   "explore",

@@ -106,9 +106,23 @@ export const findBlocked = (ctx: Ctx, blocker: User, name: string): Promise<User
  * invisible to the caller: otherwise the block could not be ended.
  */
 export async function listBlocked(ctx: Ctx, blocker: User, slice: Slice): Promise<Listed<User>> {
-  const { size, offset } = slice;
+  const { items, total } = await listBlocks(ctx, blocker, slice);
+  return { items: items.map(({ user }) => user), total };
+}
+
+/** The user of a block, and why they are blocked, for the blocker alone. */
+export interface BlockEntry {
+  readonly user: User;
+  readonly note: string;
+}
+
+/** The same with the notes of the blocks. */
+export async function listBlocks(
+  ctx: Ctx,
+  blocker: User,
+  { size, offset }: Slice,
+): Promise<Listed<BlockEntry>> {
   return toListedPage(
     await batch(ctx.db, selectBlockedPage(ctx.db, { blockerId: blocker.id, size, offset })),
-    ({ user }) => user,
   );
 }

@@ -18,7 +18,7 @@ import { recordAudit, recordAuditIfChanged } from "../audit/record-audit.ts";
 import { checkEmail } from "./email-address.ts";
 
 /** Lists a user's email addresses, the primary one first. */
-export async function listEmails(ctx: Ctx, user: User): Promise<EmailAddress[]> {
+export async function listEmails(ctx: Ctx, user: Pick<User, "id">): Promise<EmailAddress[]> {
   const addresses = await addressesOfUser(ctx.db, { userId: user.id });
   return addresses.toSorted((a, b) => Number(b.isPrimary) - Number(a.isPrimary));
 }

@@ -9,11 +9,12 @@ import { users } from "../../../db/schema/index.ts";
  * It belongs into the statement that takes either away, so that two concurrent requests can't
  * remove the last two.
  */
-export const othersAdminister = (accountId: number): SQL => sql`exists (
+export const othersAdminister = (accountId: number | SQL): SQL => sql`exists (
   select 1
   from ${users} others
-  where others.is_admin
+  where others.is_admin = 1
     and others.is_active
     and not others.is_login_prohibited
     and others.id <> ${accountId}
+  limit 1
 )`;

@@ -161,3 +161,27 @@ const usersOfFilter = prepareAll((db, p: Params<UserFilter & Slice>) => {
   );
   return selectAccountPage(db, isListed, p);
 });
+
+/** Which accounts administrators look for, with the condition that an index has. */
+const STATUSES = {
+  admin: sql`${users.isAdmin} = 1`,
+  inactive: sql`${users.isActive} = 0`,
+  restricted: sql`${users.isRestricted} = 1`,
+  prohibited: sql`${users.isLoginProhibited} = 1`,
+} as const;
+
+export type UserStatus = keyof typeof STATUSES;
+
+export const isUserStatus = (text: string): text is UserStatus => Object.hasOwn(STATUSES, text);
+
+/** Lists the users of a status by name, for administrators of the service. */
+export const listUsersOfStatus = async (
+  { db }: Ctx,
+  status: UserStatus,
+  { size, offset }: Slice,
+): Promise<Listed<User>> =>
+  toAccountList(await batch(db, usersOfStatus(db, { size, offset }, status)));
+
+const usersOfStatus = prepareAll((db, slice: Params<Slice>, status: UserStatus) =>
+  selectAccountPage(db, allOf(STATUSES[status], eq(users.kind, "user")), slice),
+);

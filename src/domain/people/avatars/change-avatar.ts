@@ -30,11 +30,15 @@ const ATTEMPTS_MAX = 3;
  *
  * Cost: two D1 batches, and one bucket write unless the image is stored already.
  *
- * @param text The image in base64.
+ * @param file The bytes of the image, or these in base64.
  * @throws Failure `malformed` if it is not base64; `invalid` if it is no image, or is too large.
  */
-export async function setAvatar(ctx: Ctx, owner: AvatarOwner, text: string): Promise<void> {
-  const image = readImage(text);
+export async function setAvatar(
+  ctx: Ctx,
+  owner: AvatarOwner,
+  file: string | Uint8Array<ArrayBuffer>,
+): Promise<void> {
+  const image = readImage(file);
   const hash = formatHex(new Uint8Array(await crypto.subtle.digest("SHA-256", image.bytes)));
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const uploadId = await storeImage(ctx, hash, image);

@@ -20,11 +20,11 @@ export interface Image {
  * SECURITY: the type is read from the bytes, and no type can contain scripts, so SVG is not among
  * them.
  *
- * @param text The image in base64.
+ * @param image Its bytes, or these in base64.
  * @throws Failure `malformed` if it is not base64; `invalid` if it is no image, or is too large.
  */
-export function readImage(text: string): Image {
-  const bytes = parseBase64(text);
+export function readImage(image: string | Uint8Array<ArrayBuffer>): Image {
+  const bytes = typeof image === "string" ? parseBase64(image) : image;
   if (!bytes) throw malformed("[image]: must be base64");
   if (bytes.length > AVATAR_BYTES_MAX) {
     throw invalidField("image", `must have at most ${AVATAR_BYTES_MAX} bytes`);

@@ -18,6 +18,9 @@ interface NewBadge {
   imageUrl: string;
 }
 
+/** The form of the names of badges. */
+export const BADGE_SLUG = /^[0-9a-z]+(?:[-_][0-9a-z]+)*$/;
+
 /** Lists the badges that users may be given, by slug. */
 export async function listBadges({ db }: Ctx, { size, offset }: Slice): Promise<Listed<Badge>> {
   return toListedPage(

@@ -16,7 +16,7 @@ export const SLUGS_MAX = 50;
 /** Lists a user's badges, by slug. */
 export async function listUserBadges(
   { db }: Ctx,
-  { id }: User,
+  { id }: Pick<User, "id">,
   { size, offset }: Slice,
 ): Promise<Listed<Badge>> {
   return toListedPage(

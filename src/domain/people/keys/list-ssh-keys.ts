@@ -20,7 +20,7 @@ export interface KeyFilter {
 }
 
 /** Lists a user's SSH keys, oldest first. */
-export const listUserKeys = (ctx: Ctx, user: User, filter: KeyFilter, slice: Slice) =>
+export const listUserKeys = (ctx: Ctx, user: Pick<User, "id">, filter: KeyFilter, slice: Slice) =>
   listKeys(ctx, { userId: user.id }, filter, slice);
 
 /**

@@ -24,4 +24,6 @@ export const ACCOUNT_DETAILS = {
   "badge.created": NoDetails,
   "badge.deleted": NoDetails,
   "cron.run": NoDetails,
+  /** An administrator tried again what failed: the target is its kind and id. */
+  "job.retried": NoDetails,
 } as const;

@@ -58,18 +58,19 @@ export function OwnerField({ state, owners }: { state: FormState; owners: readon
   );
 }
 
-interface AreaFieldProps {
+interface TextAreaFieldProps {
   state: FormState;
   label: string;
   name: string;
-  rows?: number;
   hint?: string;
+  rows?: number;
+  maxlength?: number;
   isOptional?: boolean;
 }
 
-/** A labelled field of several lines, for what is no Markdown. */
-export function AreaField(props: AreaFieldProps) {
-  const { state, label, name, rows = 3, hint, isOptional = true } = props;
+/** A labelled text of several lines of a form. */
+export function TextAreaField(props: TextAreaFieldProps) {
+  const { state, label, name, hint, rows = 3, maxlength, isOptional = false } = props;
   const { value, fault } = state.of(name);
   const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];
   return (
@@ -79,8 +80,10 @@ export function AreaField(props: AreaFieldProps) {
         id={name}
         name={name}
         rows={rows}
+        maxlength={maxlength}
         required={!isOptional}
         spellcheck={false}
+        autofocus={fault !== undefined}
         aria-invalid={fault === undefined ? undefined : "true"}
         aria-describedby={fault === undefined ? hint && hintId : faultId}
       >{`\n${value}`}</textarea>

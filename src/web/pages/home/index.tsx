@@ -13,5 +13,3 @@ home.get("/", async (c) => {
   const { user } = page.ctx.actor;
   return user ? renderDashboard(c, page, user) : renderLanding(c, page);
 });
-
-home.get("/user/settings", (c) => c.redirect("/user/settings/account", 303));

@@ -6,13 +6,18 @@ import {
   type EmailAddress,
   type EmailNotifications,
 } from "../../../db/schema/index.ts";
+import {
+  deleteOwnAccount,
+  type DeletionObstacles,
+  findDeletionObstacles,
+} from "../../../domain/operations/deletions/delete-user.ts";
 import { editUser } from "../../../domain/people/accounts/edit-user.ts";
 import { addEmails, listEmails, removeEmails } from "../../../domain/people/accounts/emails.ts";
 import { isMailOn } from "../../../domain/people/mail/queue-mail.ts";
 import { startSession } from "../../../domain/people/sessions/start-session.ts";
 import { SESSION_LIFE_MS } from "../../../auth/session.ts";
-import { invalid } from "../../../lib/failure.ts";
-import { writeCookie } from "../../cookies.ts";
+import { invalid, notFound } from "../../../lib/failure.ts";
+import { deleteCookie, writeCookie } from "../../cookies.ts";
 import type { WebEnv } from "../../env.ts";
 import { readDevice } from "../device.ts";
 import { readForm } from "../form.ts";
@@ -21,7 +26,7 @@ import { findPasswordFault, NewPasswordFields } from "../new-password.tsx";
 import { type OwnPage, openOwnPage } from "../open-page.ts";
 import { orRefuse, type Refusal } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
-import { confirmPassword } from "./confirm-password.ts";
+import { CODE, confirmIdentity, confirmPassword } from "./confirm-password.ts";
 import { PasswordField } from "./second-factors.tsx";
 import { renderSettings } from "./settings-page.tsx";
 
@@ -98,8 +103,47 @@ account.post(`${PATH}/emails/remove`, async (c) => {
   );
 });
 
+account.post(`${PATH}/emails/primary`, async (c) => {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  return orRefuse(
+    c,
+    async () => {
+      const { ctx, user } = page;
+      // SECURITY: what replaces a forgotten password goes to this address.
+      await confirmPassword(c, page, form);
+      const emails = await listEmails(ctx, user);
+      const chosen = emails.find(({ email }) => email === form.text("email"));
+      if (!chosen) throw notFound();
+      if (!chosen.isActivated) throw invalid("Confirm the address first.");
+      await editUser(ctx, user, { email: chosen.email });
+      return redirectAfterWrite(c, PATH);
+    },
+    (refusal) => renderAccount(c, page, refusal),
+  );
+});
+
+account.post(`${PATH}/delete`, async (c) => {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  return orRefuse(
+    c,
+    async () => {
+      const { ctx, user } = page;
+      await confirmIdentity(c, page, form);
+      await deleteOwnAccount(ctx, user);
+      deleteCookie(c, "session");
+      return redirectAfterWrite(c, "/");
+    },
+    (refusal) => renderAccount(c, page, refusal),
+  );
+});
+
 async function renderAccount(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) {
-  const emails = await listEmails(page.ctx, page.user);
+  const [emails, obstacles] = await Promise.all([
+    listEmails(page.ctx, page.user),
+    findDeletionObstacles(page.ctx, page.user),
+  ]);
   return renderSettings(
     c,
     page,
@@ -146,7 +190,85 @@ async function renderAccount(c: Context<WebEnv>, page: OwnPage, refusal?: Refusa
           <button type="submit">Add address</button>
         </Form>
       </section>
+      <section class="card" aria-labelledby="data">
+        <h2 id="data">Your data</h2>
+        <p>
+          A zip file of JSON with all that this service has of you but secrets: account, addresses,
+          keys, tokens, memberships, stars, what you wrote, and the log. The code and the issues of
+          your repositories are in <a href="/user/settings/repos">their own exports</a>.
+        </p>
+        <a class="button" href="/user/settings/export" download="">
+          Export your data
+        </a>
+      </section>
+      <Deletion page={page} obstacles={obstacles} />
     </>,
+  );
+}
+
+const OBSTACLES: readonly (readonly [keyof DeletionObstacles, string, (name: string) => string])[] =
+  [
+    [
+      "ownsRepositories",
+      "your repositories: delete or transfer them",
+      () => "/user/settings/repos",
+    ],
+    ["isMember", "your organizations: leave them", () => "/user/settings/organization"],
+    ["isPublishing", "your packages: delete them", (name) => `/${name}/-/packages`],
+  ];
+
+/** What goes with the account and what keeps it, and the form that deletes it. */
+function Deletion({ page, obstacles }: { page: OwnPage; obstacles: DeletionObstacles }) {
+  const { user, formToken } = page;
+  const inTheWay = OBSTACLES.filter(([obstacle]) => obstacles[obstacle]);
+  const isKept = inTheWay.length > 0 || obstacles.isLastAdministrator;
+  return (
+    <section class="card form" aria-labelledby="deletion">
+      <h2 id="deletion">Delete your account</h2>
+      <p>
+        With it go its addresses, keys, tokens, sessions, applications, webhooks, stars, watches,
+        followers, reactions and notifications. Issues, comments, reviews and commits stay, without
+        your name where it was this service that wrote it there. Nothing comes back, and somebody
+        else may take the name.
+      </p>
+      {isKept ? (
+        <>
+          <p>In the way are:</p>
+          <ul>
+            {inTheWay.map(([, words, pathOf]) => (
+              <li>
+                <a href={pathOf(user.name)}>{words}</a>
+              </li>
+            ))}
+            {obstacles.isLastAdministrator ? (
+              <li>your role: you are the last administrator</li>
+            ) : undefined}
+          </ul>
+        </>
+      ) : (
+        <details>
+          <summary>Delete the account</summary>
+          <Form action={`${PATH}/delete`} formToken={formToken}>
+            <PasswordField
+              id="password-for-deletion"
+              isOptional={user.hasTotp || user.hasWebauthn}
+            />
+            {user.hasTotp || user.hasWebauthn ? (
+              <Field
+                label="Or a code"
+                name={CODE}
+                autocomplete="one-time-code"
+                hint="Of your authenticator app, or a recovery code."
+                isOptional
+              />
+            ) : undefined}
+            <button type="submit" class="danger">
+              {`Delete ${user.name} for ever`}
+            </button>
+          </Form>
+        </details>
+      )}
+    </section>
   );
 }
 
@@ -166,6 +288,21 @@ const Address = ({ email, formToken }: { email: EmailAddress; formToken: string 
         {email.isActivated ? "confirmed" : "not confirmed: follow the link in the mail to it"}
       </div>
     </div>
+    {email.isPrimary || !email.isActivated ? undefined : (
+      <details class="menu end">
+        <summary class="button small">
+          Make primary<span class="hidden"> {email.email}</span>
+        </summary>
+        <div class="menu-body">
+          <Form action={`${PATH}/emails/primary`} formToken={formToken}>
+            <input type="hidden" name="email" value={email.email} />
+            <p>Mail goes to it, and commits in the browser name it.</p>
+            <PasswordField id={`password-for-${email.id}`} />
+            <button type="submit">Make it the primary address</button>
+          </Form>
+        </div>
+      </details>
+    )}
     {email.isPrimary ? undefined : (
       <Form action={`${PATH}/emails/remove`} formToken={formToken}>
         <input type="hidden" name="email" value={email.email} />

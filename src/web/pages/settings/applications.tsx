@@ -4,9 +4,12 @@ import { TrieRouter } from "hono/router/trie-router";
 import type { OauthApplication } from "../../../db/schema/index.ts";
 import {
   createApplication,
+  type NewApplication,
   type WithSecret,
 } from "../../../domain/people/oauth/create-application.ts";
 import { deleteApplication } from "../../../domain/people/oauth/delete-application.ts";
+import { editApplication } from "../../../domain/people/oauth/edit-application.ts";
+import { findApplication } from "../../../domain/people/oauth/find-application.ts";
 import { listApplications } from "../../../domain/people/oauth/list-applications.ts";
 import { type GrantedApplication, listGranted } from "../../../domain/people/oauth/list-granted.ts";
 import {
@@ -17,10 +20,16 @@ import {
 } from "../../../domain/people/oauth/redirect-uri.ts";
 import { formatScope } from "../../../domain/people/oauth/requested-scopes.ts";
 import { revokeGrants } from "../../../domain/people/oauth/revoke-grants.ts";
+import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
+import { ConfirmMenu } from "../confirm-menu.tsx";
+import { CopyButton } from "../copy-button.tsx";
+import { CheckField, GeneralFault, TextAreaField } from "../create/fields.tsx";
+import { FormState } from "../create/form-state.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
 import { type OwnPage, openOwnPage } from "../open-page.ts";
+import { orRefuse } from "../or-refuse.ts";
 import { readId } from "../read-id.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { Time } from "../time.tsx";
@@ -44,15 +53,38 @@ applications.post(`${PATH}/revoke`, async (c) => {
 applications.post(`${PATH}/oauth2`, async (c) => {
   const form = await readForm(c);
   const page = await openOwnPage(c);
-  const input = {
-    name: form.text("name").trim(),
-    redirectUris: readLines(form, "redirect_uris"),
-    isConfidential: form.text("confidential_client") !== "",
-    skipsConsent: false,
-  };
-  const refusal = refusalOf(input);
-  if (refusal !== undefined) return render(c, page, { refusal });
-  return render(c, page, { created: await createApplication(page.ctx, page.user, input) });
+  const { ctx, user } = page;
+  return orRefuse(
+    c,
+    async () =>
+      render(c, page, { created: await createApplication(ctx, user, readApplication(form)) }),
+    (refusal) => render(c, page, { state: FormState.refused(form, refusal) }),
+  );
+});
+
+applications.get(`${PATH}/oauth2/:id`, async (c) => {
+  const page = await openOwnPage(c);
+  const application = await findApplication(page.ctx, page.user, readId(c.req.param("id")));
+  return renderApplication(c, page, application, FormState.fresh(toFields(application)));
+});
+
+applications.post(`${PATH}/oauth2/:id`, async (c) => {
+  const form = await readForm(c);
+  const page = await openOwnPage(c);
+  const { ctx, user } = page;
+  const id = readId(c.req.param("id"));
+  return orRefuse(
+    c,
+    async () =>
+      render(c, page, { created: await editApplication(ctx, user, id, readApplication(form)) }),
+    async (refusal) =>
+      renderApplication(
+        c,
+        page,
+        await findApplication(ctx, user, id),
+        FormState.refused(form, refusal),
+      ),
+  );
 });
 
 applications.post(`${PATH}/oauth2/delete`, async (c) => {
@@ -68,28 +100,43 @@ const readLines = (form: SentForm, name: string): string[] =>
     .split(/\s+/)
     .filter((line) => line !== "");
 
-function refusalOf({ name, redirectUris }: { name: string; redirectUris: string[] }) {
-  if (name === "" || name.length > NAME_LENGTH_MAX) {
-    return `The name must have from 1 to ${NAME_LENGTH_MAX} characters.`;
-  }
+/** @throws Failure `invalid` for what the API refuses, too. */
+function readApplication(form: SentForm): NewApplication {
+  const name = form.line("name", NAME_LENGTH_MAX);
+  if (name === "") throw invalidField("name", "must not be empty");
+  const redirectUris = readLines(form, "redirect_uris");
   if (redirectUris.length > REDIRECT_URIS_MAX) {
-    return `There are at most ${REDIRECT_URIS_MAX} redirect URIs.`;
+    throw invalidField("redirect_uris", `must be at most ${REDIRECT_URIS_MAX}`);
   }
   const isValid = (uri: string) => uri.length <= REDIRECT_URI_LENGTH_MAX && isRedirectUri(uri);
   const wrong = redirectUris.find((uri) => !isValid(uri));
-  return wrong === undefined ? undefined : `The redirect URI ${wrong} ${REDIRECT_URI_RULE}.`;
+  if (wrong !== undefined) {
+    throw invalidField("redirect_uris", `${REDIRECT_URI_RULE}, unlike ${wrong}`);
+  }
+  return {
+    name,
+    redirectUris,
+    isConfidential: form.isSet("confidential_client"),
+    skipsConsent: form.isSet("skip_secondary_authorization"),
+  };
 }
+
+const toFields = ({ name, redirectUris }: OauthApplication): Record<string, string> => ({
+  name,
+  redirect_uris: redirectUris.join("\n"),
+});
 
 /** The outcome of the form that was sent. */
 interface Outcome {
-  refusal?: string;
+  /** The form of a new application, as it was refused. */
+  state?: FormState;
   created?: WithSecret;
 }
 
 /** Own applications on the page; the API lists all. */
 const LISTED = { size: 200, offset: 0 };
 
-async function render(c: Context<WebEnv>, page: OwnPage, { refusal, created }: Outcome = {}) {
+async function render(c: Context<WebEnv>, page: OwnPage, { state, created }: Outcome = {}) {
   const [granted, own] = await Promise.all([
     listGranted(page.ctx, page.user),
     listApplications(page.ctx, page.user, LISTED),
@@ -97,14 +144,11 @@ async function render(c: Context<WebEnv>, page: OwnPage, { refusal, created }: O
   return renderSettings(
     c,
     page,
-    {
-      part: "applications",
-      refusal: refusal === undefined ? undefined : { text: refusal, status: 422 },
-    },
+    { part: "applications", status: state?.refusal?.status ?? 200 },
     <>
       {created ? <NewSecret created={created} /> : undefined}
       <Granted page={page} granted={granted} />
-      <Own page={page} own={own.items} />
+      <Own page={page} own={own.items} state={state ?? FormState.fresh()} />
     </>,
   );
 }
@@ -112,7 +156,7 @@ async function render(c: Context<WebEnv>, page: OwnPage, { refusal, created }: O
 function NewSecret({ created: { application, secret } }: { created: WithSecret }) {
   return (
     <section class="card" aria-labelledby="secret" role="status">
-      <h2 id="secret">{application.name} is registered</h2>
+      <h2 id="secret">{`The secret of ${application.name}`}</h2>
       <p>Copy the secret now: it is shown this once.</p>
       <dl>
         <dt>Client ID</dt>
@@ -121,7 +165,7 @@ function NewSecret({ created: { application, secret } }: { created: WithSecret }
         </dd>
         <dt>Client secret</dt>
         <dd>
-          <code>{secret}</code>
+          <code>{secret}</code> <CopyButton text={secret} />
         </dd>
       </dl>
     </section>
@@ -148,12 +192,16 @@ function Granted({ page, granted }: { page: OwnPage; granted: readonly GrantedAp
                 Scopes: <code>{formatScope(each)}</code>
               </div>
             </div>
-            <Form action={`${PATH}/revoke`} formToken={page.formToken}>
-              <input type="hidden" name="id" value={String(each.applicationId)} />
-              <button type="submit" class="danger">
-                Revoke<span class="hidden"> the access of {each.name}</span>
-              </button>
-            </Form>
+            <ConfirmMenu
+              label="Revoke"
+              subject={`the access of ${each.name}`}
+              action={`${PATH}/revoke`}
+              formToken={page.formToken}
+              fields={{ id: String(each.applicationId) }}
+              button={`Revoke the access of ${each.name}`}
+            >
+              <p>All of its tokens end at once.</p>
+            </ConfirmMenu>
           </li>
         ))}
       </ul>
@@ -161,7 +209,14 @@ function Granted({ page, granted }: { page: OwnPage; granted: readonly GrantedAp
   );
 }
 
-function Own({ page, own }: { page: OwnPage; own: readonly OauthApplication[] }) {
+interface OwnProps {
+  page: OwnPage;
+  own: readonly OauthApplication[];
+  /** Of the form of a new one. */
+  state: FormState;
+}
+
+function Own({ page, own, state }: OwnProps) {
   return (
     <section class="card" aria-labelledby="own">
       <h2 id="own">Your OAuth2 applications</h2>
@@ -176,37 +231,95 @@ function Own({ page, own }: { page: OwnPage; own: readonly OauthApplication[] })
                 <code>{each.clientId}</code>, registered <Time at={each.createdAt} />.
               </div>
             </div>
-            <Form action={`${PATH}/oauth2/delete`} formToken={page.formToken}>
-              <input type="hidden" name="id" value={String(each.id)} />
-              <button type="submit" class="danger">
-                Delete<span class="hidden"> {each.name} and all access to it</span>
-              </button>
-            </Form>
+            <a class="button small" href={`${PATH}/oauth2/${each.id}`}>
+              Edit<span class="hidden">{` ${each.name}`}</span>
+            </a>
+            <ConfirmMenu
+              label="Delete"
+              subject={each.name}
+              action={`${PATH}/oauth2/delete`}
+              formToken={page.formToken}
+              fields={{ id: String(each.id) }}
+              button={`Delete ${each.name}`}
+            >
+              <p>All access that users granted to it ends.</p>
+            </ConfirmMenu>
           </li>
         ))}
       </ul>
       <h3>Register an application</h3>
-      <Form action={`${PATH}/oauth2`} formToken={page.formToken}>
-        <Field label="Name" name="name" maxlength={NAME_LENGTH_MAX} />
-        <div class="field">
-          <label for="redirect_uris">Redirect URIs</label>
-          <textarea
-            id="redirect_uris"
-            name="redirect_uris"
-            rows={3}
-            spellcheck={false}
-            aria-describedby="redirect_uris-hint"
-          />
-          <p class="hint" id="redirect_uris-hint">
-            One in each line. They must match exactly.
-          </p>
-        </div>
-        <label class="check field">
-          <input type="checkbox" name="confidential_client" value="true" checked />
-          The application runs on a server, and keeps its secret
-        </label>
-        <button type="submit">Register</button>
-      </Form>
+      <ApplicationForm
+        action={`${PATH}/oauth2`}
+        formToken={page.formToken}
+        state={state}
+        button="Register"
+      />
     </section>
   );
 }
+
+function renderApplication(
+  c: Context<WebEnv>,
+  page: OwnPage,
+  application: OauthApplication,
+  state: FormState,
+) {
+  return renderSettings(
+    c,
+    page,
+    { part: "applications", status: state.refusal?.status ?? 200 },
+    <section class="card form" aria-labelledby="application">
+      <h2 id="application">{`Edit ${application.name}`}</h2>
+      <p>Saving gives it a new secret. The old one is refused from then on.</p>
+      <ApplicationForm
+        action={`${PATH}/oauth2/${application.id}`}
+        formToken={page.formToken}
+        state={state}
+        application={application}
+        button="Save and renew the secret"
+      />
+    </section>,
+  );
+}
+
+interface ApplicationFormProps {
+  action: string;
+  formToken: string;
+  state: FormState;
+  application?: OauthApplication;
+  button: string;
+}
+
+const ApplicationForm = (props: ApplicationFormProps) => {
+  const { action, formToken, state, application, button } = props;
+  return (
+    <>
+      <GeneralFault state={state} fields={["name", "redirect_uris"]} />
+      <Form action={action} formToken={formToken}>
+        <Field label="Name" {...state.of("name")} maxlength={NAME_LENGTH_MAX} />
+        <TextAreaField
+          state={state}
+          label="Redirect URIs"
+          name="redirect_uris"
+          hint="One in each line. They must match exactly."
+          isOptional
+        />
+        <CheckField
+          state={state}
+          label="The application runs on a server, and keeps its secret"
+          name="confidential_client"
+          isSetAtFirst={application?.isConfidential ?? true}
+        />
+        <CheckField
+          state={state}
+          label="Users who granted access once are not asked again"
+          name="skip_secondary_authorization"
+          isSetAtFirst={application?.skipsConsent ?? false}
+        />
+        <button type="submit" class="primary">
+          {button}
+        </button>
+      </Form>
+    </>
+  );
+};

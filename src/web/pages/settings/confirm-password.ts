@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 
+import { verifyAnyCode } from "../../../domain/people/second-factors/verify-code.ts";
 import { comparePassword } from "../../../entrance/compare-password.ts";
 import { invalid } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
@@ -25,4 +26,26 @@ export async function confirmPassword(
   const claim = { name: user.name, password: form.text(CURRENT_PASSWORD) };
   const match = await comparePassword(base, claim, user, base.network);
   if (match === "wrong") throw invalid("Your password is not right.");
+}
+
+/** The field for a code of the reader's app, or one of their recovery codes. */
+export const CODE = "passcode";
+
+/**
+ * Requires the reader's password, or a code in its place.
+ *
+ * @throws Failure as `confirmPassword`, also for a wrong code.
+ */
+export async function confirmIdentity(
+  c: Context<WebEnv>,
+  page: OwnPage,
+  form: Form,
+): Promise<void> {
+  const { base } = c.var;
+  const { user } = page;
+  const code = form.text(CODE).trim();
+  const hasSecondFactor = user.hasTotp || user.hasWebauthn;
+  if (code === "" || !hasSecondFactor) return confirmPassword(c, page, form);
+  const isRight = await verifyAnyCode(base, { user, code, network: base.network });
+  if (!isRight) throw invalid("The code is not right.");
 }

@@ -2,11 +2,19 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import type { Child } from "hono/jsx";
 
-import { addGpgKeys, listGpgKeys, removeGpgKey } from "../../../domain/people/keys/gpg-keys.ts";
+import { tokensToSign } from "../../../domain/people/keys/gpg-key-token.ts";
+import {
+  addGpgKeys,
+  listGpgKeys,
+  proveGpgKey,
+  removeGpgKey,
+} from "../../../domain/people/keys/gpg-keys.ts";
 import { listUserKeys } from "../../../domain/people/keys/list-ssh-keys.ts";
 import { addUserKey, removeUserKey } from "../../../domain/people/keys/ssh-keys.ts";
 import { invalid } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
+import { ConfirmMenu } from "../confirm-menu.tsx";
+import { CopyButton } from "../copy-button.tsx";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
 import { type OwnPage, openOwnPage } from "../open-page.ts";
@@ -47,6 +55,12 @@ keys.post(`${PATH}/gpg/add`, (c) =>
   }),
 );
 
+keys.post(`${PATH}/gpg/verify`, (c) =>
+  change(c, async ({ ctx, user }, form) => {
+    await proveGpgKey(ctx, user, form.text("key_id"), form.text("signature"));
+  }),
+);
+
 keys.post(`${PATH}/gpg/remove`, (c) =>
   change(c, ({ ctx, user }, form) => removeGpgKey(ctx, user, readId(form.text("id")))),
 );
@@ -69,9 +83,10 @@ async function change(
 
 async function renderKeys(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) {
   const { ctx, user, formToken } = page;
-  const [ssh, gpg] = await Promise.all([
+  const [ssh, gpg, [token = ""]] = await Promise.all([
     listUserKeys(ctx, user, { fingerprint: "" }, LISTED),
     listGpgKeys(ctx, user, LISTED),
+    tokensToSign(user, ctx.now),
   ]);
   return renderSettings(
     c,
@@ -110,7 +125,12 @@ async function renderKeys(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) 
         <ul class="list">
           {gpg.items.map(({ key }) => (
             <Key name={key.keyId} form={`${PATH}/gpg/remove`} id={key.id} formToken={formToken}>
-              {key.emails.join(", ")}
+              {[...key.emails, key.isProven ? "verified by a signature" : "not verified"].join(
+                ", ",
+              )}
+              {key.isProven ? undefined : (
+                <GpgProof keyId={key.keyId} token={token} formToken={formToken} />
+              )}
             </Key>
           ))}
         </ul>
@@ -142,14 +162,49 @@ const Key = ({ name, form, id, formToken, children }: KeyProps) => (
       <div>{name}</div>
       <div class="soft">{children}</div>
     </div>
-    <Form action={form} formToken={formToken}>
-      <input type="hidden" name="id" value={String(id)} />
-      <button type="submit" class="danger">
-        Remove<span class="hidden"> {name}</span>
-      </button>
-    </Form>
+    <ConfirmMenu
+      label="Remove"
+      subject={name}
+      action={form}
+      formToken={formToken}
+      fields={{ id: String(id) }}
+      button={`Remove ${name}`}
+    >
+      <p>Signatures by it are not shown as yours any more.</p>
+    </ConfirmMenu>
   </li>
 );
+
+interface GpgProofProps {
+  keyId: string;
+  /** The text whose signature proves that its signer has the key. */
+  token: string;
+  formToken: string;
+}
+
+/** The form that proves possession of a key, whatever addresses it names. */
+function GpgProof({ keyId, token, formToken }: GpgProofProps) {
+  const command = `echo ${token} | gpg --armor --local-user ${keyId} --detach-sign`;
+  const name = `signature-${keyId}`;
+  return (
+    <details>
+      <summary>
+        Verify<span class="hidden">{` ${keyId}`}</span>
+      </summary>
+      <p>Run this within two minutes, and paste what it prints:</p>
+      <p class="secret">{command}</p>
+      <CopyButton text={command} />
+      <Form action={`${PATH}/gpg/verify`} formToken={formToken}>
+        <input type="hidden" name="key_id" value={keyId} />
+        <div class="field">
+          <label for={name}>Signature</label>
+          <textarea id={name} name="signature" required rows={4} spellcheck={false} />
+        </div>
+        <button type="submit">Verify</button>
+      </Form>
+    </details>
+  );
+}
 
 const TextArea = ({ label, name, hint }: { label: string; name: string; hint: string }) => (
   <div class="field">

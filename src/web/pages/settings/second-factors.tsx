@@ -4,13 +4,21 @@ import { CURRENT_PASSWORD } from "./confirm-password.ts";
 import { SECURITY_PATH } from "./security-path.ts";
 
 /** The field for the reader's password. */
-export const PasswordField = ({ id }: { id: string }) => (
+export const PasswordField = ({
+  id,
+  isOptional = false,
+}: {
+  id: string;
+  /** Where a code may take its place. */
+  isOptional?: boolean;
+}) => (
   <Field
     label="Your password"
     name={CURRENT_PASSWORD}
     id={id}
     type="password"
     autocomplete="current-password"
+    isOptional={isOptional}
   />
 );
 

@@ -2,24 +2,38 @@ import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 
 import type { WebEnv } from "../../env.ts";
+import { HelpLink } from "../help-link.tsx";
 import { Notice } from "../layout.tsx";
 import type { OwnPage } from "../open-page.ts";
 import type { Refusal } from "../or-refuse.ts";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 
-/** The parts of a user's settings, in the order of their links. */
+/**
+ * The parts of a user's settings with the documents about them, in the order of their links.
+ */
 const PARTS = {
-  account: "Account",
-  security: "Security",
-  tokens: "Access tokens",
-  keys: "Keys",
-  applications: "Applications",
-  packages: "Packages",
-} as const;
+  profile: ["Profile", "access"],
+  account: ["Account", "sign-in"],
+  appearance: ["Appearance", "pages"],
+  security: ["Security", "sign-in#second-factors"],
+  tokens: ["Access tokens", "api#tokens-for-one-purpose"],
+  keys: ["Keys", "api#authentication"],
+  applications: ["Applications", "oauth2"],
+  organization: ["Organizations", "organizations#members"],
+  repos: ["Repositories", "migration#leaving"],
+  packages: ["Packages", "packages#cleanup-rules"],
+  blocked_users: ["Blocked users", "access#blocks"],
+  log: ["Log", "audit"],
+} as const satisfies Record<string, readonly [label: string, document: string]>;
+
+/** The part whose address is that of the settings. */
+const FIRST: keyof typeof PARTS = "profile";
 
 /** The parts that the service has. */
 const partsOf = ({ ctx }: OwnPage): [name: string, label: string][] =>
-  Object.entries(PARTS).filter(([name]) => name !== "packages" || ctx.config.packages.isOn);
+  Object.entries(PARTS)
+    .filter(([name]) => name !== "packages" || ctx.config.packages.isOn)
+    .map(([name, [label]]) => [name, label]);
 
 /** How a page of the settings is sent. */
 interface SettingsOptions extends Omit<PageOptions, "title"> {
@@ -43,20 +57,24 @@ export function renderSettings(
   return renderPage(
     c,
     page,
-    { ...options, title: `${PARTS[part]} settings`, status: status ?? 200 },
+    { ...options, title: `${PARTS[part][0]} settings`, status: status ?? 200 },
     <>
       <h1>Settings</h1>
       <nav aria-label="Settings">
         <ul class="tabs">
           {partsOf(page).map(([name, label]) => (
             <li>
-              <a href={`/user/settings/${name}`} aria-current={name === part ? "page" : undefined}>
+              <a
+                href={name === FIRST ? "/user/settings" : `/user/settings/${name}`}
+                aria-current={name === part ? "page" : undefined}
+              >
                 {label}
               </a>
             </li>
           ))}
         </ul>
       </nav>
+      <HelpLink document={PARTS[part][1]} />
       {notice ? <Notice kind={notice.kind}>{notice.text}</Notice> : undefined}
       {body}
     </>,

@@ -1,19 +1,30 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { SCOPE_CATEGORIES } from "../../../auth/scope.ts";
-import { createAccessToken } from "../../../domain/people/tokens/create-access-token.ts";
+import { readStoredScopes, SCOPE_CATEGORIES } from "../../../auth/scope.ts";
+import { PATTERNS_MAX } from "../../../domain/people/tokens/check-patterns.ts";
+import {
+  BOUND_MAX,
+  createAccessToken,
+  type NewAccessToken,
+} from "../../../domain/people/tokens/create-access-token.ts";
 import { deleteAccessToken } from "../../../domain/people/tokens/delete-access-token.ts";
 import {
   type AccessTokenEntry,
   listAccessTokens,
 } from "../../../domain/people/tokens/list-access-tokens.ts";
-import { invalid } from "../../../lib/failure.ts";
+import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
+import { CATEGORY_WORDS, ScopeWords } from "../../oauth/scope-words.tsx";
+import { ConfirmMenu } from "../confirm-menu.tsx";
+import { CopyButton } from "../copy-button.tsx";
+import { CheckField, GeneralFault, TextAreaField } from "../create/fields.tsx";
+import { FormState } from "../create/form-state.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
-import { Field, Form } from "../layout.tsx";
+import { Fault, Field, Form } from "../layout.tsx";
 import { type OwnPage, openOwnPage } from "../open-page.ts";
-import { orRefuse, type Refusal } from "../or-refuse.ts";
+import { orRefuse } from "../or-refuse.ts";
+import { Pager, readListPage } from "../pager.tsx";
 import { readId } from "../read-id.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { Time } from "../time.tsx";
@@ -21,8 +32,11 @@ import { renderSettings } from "./settings-page.tsx";
 
 const PATH = "/user/settings/tokens";
 const NAME_LENGTH_MAX = 255;
-/** Tokens that the page lists; the API lists all. */
-const LISTED = { size: 100, offset: 0 };
+const PATTERN_LENGTH_MAX = 255;
+const PAGE_SIZE = 50;
+
+/** The fields that a refusal may be about. */
+const FIELDS = ["name", "expires_at", "scopes", "repositories", "refs", "paths", "packages"];
 
 /** The reader's access tokens. */
 export const tokens = new Hono<WebEnv>({ router: new TrieRouter() });
@@ -41,7 +55,9 @@ tokens.post(PATH, async (c) => {
       const { secret } = await createAccessToken(ctx, user, input);
       return renderTokens(c, page, { secret });
     },
-    (refusal) => renderTokens(c, page, { refusal }),
+    (refusal) => renderTokens(c, page, { state: FormState.refused(form, refusal) }),
+    (message) =>
+      /\bscope\b/.test(message) ? "scopes" : /\bname\b/.test(message) ? "name" : undefined,
   );
 });
 
@@ -52,41 +68,77 @@ tokens.post(`${PATH}/delete`, async (c) => {
   return redirectAfterWrite(c, PATH);
 });
 
-function readToken(form: SentForm) {
-  const name = form.text("name").trim();
-  if (name === "" || name.length > NAME_LENGTH_MAX) {
-    throw invalid(`The name must have 1 to ${NAME_LENGTH_MAX} characters.`);
-  }
+function readToken(form: SentForm): NewAccessToken {
+  const name = form.line("name", NAME_LENGTH_MAX);
+  if (name === "") throw invalidField("name", "must not be empty");
   const levels = SCOPE_CATEGORIES.map((category) => [form.text(`scope-${category}`), category]);
   const scopes = levels.filter(([level]) => level !== "").map(([level, of]) => `${level}:${of}`);
-  if (form.text("public_only") !== "") scopes.push("public-only");
-  const day = form.text("expires");
-  if (day !== "" && !/^\d{4}-\d{2}-\d{2}$/.test(day)) throw invalid("The day is not one.");
-  // Until the end of the day, in UTC.
-  const expiresAt = day === "" ? null : Date.parse(`${day}T23:59:59Z`);
-  if (Number.isNaN(expiresAt)) throw invalid("The day is not one.");
-  const bindings = { refs: null, paths: null, packages: null };
-  return { name, scopes, expiresAt, repositories: null, bindings };
+  if (form.isSet("public_only")) scopes.push("public-only");
+  return {
+    name,
+    scopes,
+    expiresAt: readLastDay(form),
+    repositories: readLines(form, "repositories", BOUND_MAX),
+    bindings: {
+      refs: readLines(form, "refs", PATTERNS_MAX),
+      paths: readLines(form, "paths", PATTERNS_MAX),
+      packages: readLines(form, "packages", PATTERNS_MAX),
+    },
+  };
+}
+
+/** @returns The end of the day, in UTC and milliseconds; null for none. */
+function readLastDay(form: SentForm): number | null {
+  const day = form.text("expires_at");
+  if (day === "") return null;
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(`${day}T23:59:59Z`) : Number.NaN;
+  if (Number.isNaN(at)) throw invalidField("expires_at", "must be a day");
+  return at;
+}
+
+/** @returns The lines of a field with a text; null for none. */
+function readLines(form: SentForm, name: string, countMax: number): string[] | null {
+  const lines = form
+    .text(name)
+    .split("\n")
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
+  if (lines.length > countMax) throw invalidField(name, `must have at most ${countMax} lines`);
+  if (lines.some((line) => line.length > PATTERN_LENGTH_MAX)) {
+    throw invalidField(name, `must have at most ${PATTERN_LENGTH_MAX} characters in a line`);
+  }
+  const wrong = lines.find((line) => name === "repositories" && !/^[^/]+\/[^/]+$/.test(line));
+  if (wrong !== undefined) {
+    throw invalidField(name, `must be of the form owner/name, unlike ${JSON.stringify(wrong)}`);
+  }
+  return lines.length === 0 ? null : lines;
 }
 
 interface TokensState {
   /** The secret of a token that was just made. */
   secret?: string;
-  refusal?: Refusal;
+  /** The form of a new token, as it was refused. */
+  state?: FormState;
 }
 
-async function renderTokens(c: Context<WebEnv>, page: OwnPage, state: TokensState = {}) {
-  const { items, total } = await listAccessTokens(page.ctx, page.user, LISTED);
+async function renderTokens(
+  c: Context<WebEnv>,
+  page: OwnPage,
+  { secret, state }: TokensState = {},
+) {
+  const list = readListPage(c, PAGE_SIZE);
+  const { items, total } = await listAccessTokens(page.ctx, page.user, list);
   return renderSettings(
     c,
     page,
-    { part: "tokens", refusal: state.refusal },
+    { part: "tokens", status: state?.refusal?.status ?? 200 },
     <>
-      {state.secret === undefined ? undefined : (
-        <section class="card" aria-labelledby="secret">
+      {secret === undefined ? undefined : (
+        <section class="card" aria-labelledby="secret" role="status">
           <h2 id="secret">Your new token</h2>
           <p>Copy it now. It is not shown again.</p>
-          <p class="secret">{state.secret}</p>
+          <p class="secret">{secret}</p>
+          <CopyButton text={secret} />
         </section>
       )}
       <section class="card" aria-labelledby="tokens">
@@ -94,95 +146,172 @@ async function renderTokens(c: Context<WebEnv>, page: OwnPage, state: TokensStat
         <p>
           Clients of the API, git and package registries send a token in place of your password.
         </p>
-        {items.length === 0 ? <p>You have none.</p> : undefined}
+        {total === 0 ? <p>You have none.</p> : undefined}
         <ul class="list">
           {items.map((entry) => (
             <Token entry={entry} formToken={page.formToken} />
           ))}
         </ul>
-        {total > items.length ? (
-          <p class="soft">
-            The newest {items.length} of {total}. The API lists all.
-          </p>
-        ) : undefined}
+        <Pager url={c.req.url} page={list} total={total} />
       </section>
-      <NewToken formToken={page.formToken} />
+      <NewToken formToken={page.formToken} state={state ?? FormState.fresh()} />
     </>,
   );
 }
 
-const Token = ({
-  entry: { token, boundTo },
-  formToken,
-}: {
-  entry: AccessTokenEntry;
-  formToken: string;
-}) => (
-  <li>
-    <div class="grow">
-      <div>{token.name}</div>
-      <div class="soft">
-        {token.scopes || "no scopes"}
-        {token.isBound ? `, bound to ${boundTo.join(", ") || "nothing"}` : undefined}. Made{" "}
-        <Time at={token.createdAt} />
-        {token.lastUsedAt === null ? (
-          ", never used"
-        ) : (
-          <>
-            , last used <Time at={token.lastUsedAt} />
-          </>
-        )}
-        {token.expiresAt === null ? undefined : (
-          <>
-            , ends <Time at={token.expiresAt} />
-          </>
-        )}
-        .
-      </div>
-    </div>
-    <Form action={`${PATH}/delete`} formToken={formToken}>
-      <input type="hidden" name="id" value={String(token.id)} />
-      <button type="submit" class="danger">
-        Delete<span class="hidden"> {token.name}</span>
-      </button>
-    </Form>
-  </li>
-);
-
-const NewToken = ({ formToken }: { formToken: string }) => (
-  <section class="card" aria-labelledby="new-token">
-    <h2 id="new-token">New token</h2>
-    <Form action={PATH} formToken={formToken}>
-      <Field label="Name" name="name" autocomplete="off" maxlength={NAME_LENGTH_MAX} />
-      <Field
-        label="Last day"
-        name="expires"
-        type="date"
-        hint="In UTC. Without one, the token does not end."
-        isOptional
-      />
-      <fieldset>
-        <legend>What it may do</legend>
-        <div class="scopes">
-          {SCOPE_CATEGORIES.map((category) => (
-            <div>
-              <label for={`scope-${category}`}>{category}</label>
-              <select id={`scope-${category}`} name={`scope-${category}`}>
-                <option value="">Nothing</option>
-                <option value="read">Read</option>
-                <option value="write">Read and write</option>
-              </select>
-            </div>
-          ))}
+const Token = ({ entry, formToken }: { entry: AccessTokenEntry; formToken: string }) => {
+  const { token } = entry;
+  return (
+    <li>
+      <div class="grow">
+        <div>{token.name}</div>
+        <div class="soft">
+          Made <Time at={token.createdAt} />
+          {token.lastUsedAt === null ? (
+            ", never used"
+          ) : (
+            <>
+              , last used <Time at={token.lastUsedAt} />
+            </>
+          )}
+          {token.expiresAt === null ? undefined : (
+            <>
+              , ends <Time at={token.expiresAt} />
+            </>
+          )}
+          .
         </div>
-      </fieldset>
-      <label class="check field">
-        <input type="checkbox" name="public_only" value="on" />
-        Only what is public
+        <details>
+          <summary>
+            What it may do<span class="hidden">{`: ${token.name}`}</span>
+          </summary>
+          <ScopeWords scopes={readStoredScopes(token.scopes)} identity={[]} />
+          <Bindings entry={entry} />
+        </details>
+      </div>
+      <ConfirmMenu
+        label="Delete"
+        subject={token.name}
+        action={`${PATH}/delete`}
+        formToken={formToken}
+        fields={{ id: String(token.id) }}
+        button={`Delete ${token.name}`}
+      >
+        <p>Who uses it is refused from then on, and so are tokens that were made with it.</p>
+      </ConfirmMenu>
+    </li>
+  );
+};
+
+/** What a token is bound to. */
+function Bindings({ entry: { token, boundTo } }: { entry: AccessTokenEntry }) {
+  const bindings: readonly (readonly [string, readonly string[] | null])[] = [
+    ["Repositories", token.isBound ? boundTo : null],
+    ["Refs that it changes", token.boundRefs],
+    ["Paths that it changes", token.boundPaths],
+    ["Packages", token.boundPackages],
+  ];
+  return (
+    <dl>
+      {bindings.map(([label, names]) =>
+        names === null ? undefined : (
+          <>
+            <dt>{label}</dt>
+            <dd>{names.length === 0 ? "none that is left" : <code>{names.join(", ")}</code>}</dd>
+          </>
+        ),
+      )}
+    </dl>
+  );
+}
+
+function NewToken({ formToken, state }: { formToken: string; state: FormState }) {
+  const { fault } = state.of("scopes");
+  return (
+    <section class="card form" aria-labelledby="new-token">
+      <h2 id="new-token">New token</h2>
+      <GeneralFault state={state} fields={FIELDS} />
+      <Form action={PATH} formToken={formToken}>
+        <Field label="Name" {...state.of("name")} autocomplete="off" maxlength={NAME_LENGTH_MAX} />
+        <Field
+          label="Last day"
+          {...state.of("expires_at")}
+          type="date"
+          hint="In UTC. Without one, the token does not end."
+          isOptional
+        />
+        <fieldset aria-describedby={fault === undefined ? undefined : "scopes-fault"}>
+          <legend>What it may do</legend>
+          <Fault id="scopes-fault" text={fault} />
+          <div class="scopes">
+            {SCOPE_CATEGORIES.map((category) => (
+              <ScopeField category={category} state={state} />
+            ))}
+          </div>
+          <CheckField state={state} label="Only what is public" name="public_only" />
+        </fieldset>
+        <fieldset>
+          <legend>What it is bound to</legend>
+          <p>An empty field binds it to nothing: it reaches all that you do.</p>
+          <TextAreaField
+            state={state}
+            label="Repositories"
+            name="repositories"
+            hint="One in each line, as owner/name: nothing else is readable or writable."
+            isOptional
+          />
+          <TextAreaField
+            state={state}
+            label="Refs"
+            name="refs"
+            hint="Patterns of the refs that it may create, update or delete: refs/heads/main, refs/tags/v*."
+            isOptional
+          />
+          <TextAreaField
+            state={state}
+            label="Paths"
+            name="paths"
+            hint="Patterns of the files that it may change: docs/**, *.md."
+            isOptional
+          />
+          <TextAreaField
+            state={state}
+            label="Packages"
+            name="packages"
+            hint="Patterns of packages, as owner/type/name: alice/npm/*."
+            isOptional
+          />
+        </fieldset>
+        <button type="submit" class="primary">
+          Make token
+        </button>
+      </Form>
+    </section>
+  );
+}
+
+interface ScopeFieldProps {
+  category: (typeof SCOPE_CATEGORIES)[number];
+  state: FormState;
+}
+
+function ScopeField({ category, state }: ScopeFieldProps) {
+  const name = `scope-${category}`;
+  const { value } = state.of(name);
+  return (
+    <div>
+      <label for={name}>
+        {category} <span class="soft">{CATEGORY_WORDS[category]}</span>
       </label>
-      <button type="submit" class="primary">
-        Make token
-      </button>
-    </Form>
-  </section>
-);
+      <select id={name} name={name}>
+        <option value="">Nothing</option>
+        <option value="read" selected={value === "read"}>
+          Read
+        </option>
+        <option value="write" selected={value === "write"}>
+          Read and change
+        </option>
+      </select>
+    </div>
+  );
+}

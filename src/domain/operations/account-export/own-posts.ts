@@ -1,0 +1,141 @@
+import { and, eq, inArray, ne, sql, type SQL } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
+
+import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
+import { principalOf } from "../../../auth/principal.ts";
+import type { Ctx } from "../../../context.ts";
+import {
+  issues,
+  repositories,
+  reviews,
+  timelineEntries,
+  trackedTimes,
+  type User,
+  users,
+} from "../../../db/schema/index.ts";
+import { formatTime } from "../../../lib/time.ts";
+
+/** Rows that one query reads. */
+const PAGE_SIZE = 500;
+
+type Pages = AsyncGenerator<readonly object[]>;
+
+/** Issues and pull requests that an account opened. */
+export const readIssues = (ctx: Ctx, user: User): Pages =>
+  walk([issues.isPull, issues.isClosed, issues.id], (isBeyond, cursor, order) =>
+    ctx.db
+      .select({ ...PLACE, cursor, title: issues.title, body: issues.body, at: issues.createdAt })
+      .from(issues)
+      .innerJoin(repositories, eq(repositories.id, issues.repoId))
+      .innerJoin(users, eq(users.id, repositories.ownerId))
+      .where(and(eq(issues.posterId, user.id), isBeyond, isVisible(ctx)))
+      .orderBy(...order)
+      .limit(PAGE_SIZE),
+  );
+
+/** Comments of an account, those on code included. */
+export const readComments = (ctx: Ctx, user: User): Pages =>
+  walk([timelineEntries.issueId, timelineEntries.id], (isBeyond, cursor, order) =>
+    ctx.db
+      .select({ ...PLACE, cursor, body: timelineEntries.body, at: timelineEntries.createdAt })
+      .from(timelineEntries)
+      .innerJoin(issues, eq(issues.id, timelineEntries.issueId))
+      .innerJoin(repositories, eq(repositories.id, timelineEntries.repoId))
+      .innerJoin(users, eq(users.id, repositories.ownerId))
+      .where(
+        and(
+          eq(timelineEntries.posterId, user.id),
+          inArray(timelineEntries.kind, ["comment", "code"]),
+          isBeyond,
+          isVisible(ctx),
+        ),
+      )
+      .orderBy(...order)
+      .limit(PAGE_SIZE),
+  );
+
+/** Reviews of an account with what they say. */
+export const readReviews = (ctx: Ctx, user: User): Pages =>
+  walk([reviews.state, reviews.issueId, reviews.id], (isBeyond, cursor, order) =>
+    ctx.db
+      .select({
+        ...PLACE,
+        cursor,
+        state: reviews.state,
+        body: reviews.body,
+        at: reviews.createdAt,
+      })
+      .from(reviews)
+      .innerJoin(issues, eq(issues.id, reviews.issueId))
+      .innerJoin(repositories, eq(repositories.id, reviews.repoId))
+      .innerJoin(users, eq(users.id, repositories.ownerId))
+      .where(
+        and(
+          eq(reviews.reviewerId, user.id),
+          ne(reviews.state, "request_review"),
+          isBeyond,
+          isVisible(ctx),
+        ),
+      )
+      .orderBy(...order)
+      .limit(PAGE_SIZE),
+  );
+
+/** The time that an account has booked. */
+export const readTimes = (ctx: Ctx, user: User): Pages =>
+  walk([trackedTimes.id], (isBeyond, cursor, order) =>
+    ctx.db
+      .select({ ...PLACE, cursor, seconds: trackedTimes.seconds, at: trackedTimes.createdAt })
+      .from(trackedTimes)
+      .innerJoin(issues, eq(issues.id, trackedTimes.issueId))
+      .innerJoin(repositories, eq(repositories.id, trackedTimes.repoId))
+      .innerJoin(users, eq(users.id, repositories.ownerId))
+      .where(and(eq(trackedTimes.userId, user.id), isBeyond, isVisible(ctx)))
+      .orderBy(...order)
+      .limit(PAGE_SIZE),
+  );
+
+/** The issue or pull request that a row is about. */
+const PLACE = {
+  repository: sql<string>`${users.name} || '/' || ${repositories.name}`.as("repository"),
+  number: issues.number,
+  is_pull: issues.isPull,
+};
+
+const isVisible = ({ actor }: Ctx): SQL => isRepositoryVisible(principalOf(actor));
+
+interface Row {
+  /** The keys of the row, as a JSON array. */
+  readonly cursor: string;
+  /** In milliseconds. */
+  readonly at: number;
+}
+
+/**
+ * Reads rows in the order of an index, page by page.
+ *
+ * @param keys The columns of the index after that of the account, the last of which is unique.
+ */
+async function* walk(
+  keys: readonly SQLiteColumn[],
+  select: (isBeyond: SQL | undefined, cursor: SQL.Aliased<string>, order: SQL[]) => Promise<Row[]>,
+): Pages {
+  const list = sql.join([...keys], sql`, `);
+  const cursor = sql<string>`json_array(${list})`.as("cursor");
+  const order = keys.map((key) => sql`${key}`);
+  for (let last: readonly unknown[] | undefined; ;) {
+    const values =
+      last &&
+      sql.join(
+        last.map((value) => sql`${value}`),
+        sql`, `,
+      );
+    const rows = await select(values && sql`(${list}) > (${values})`, cursor, order);
+    if (rows.length > 0) {
+      yield rows.map(({ cursor: _, at, ...row }) => ({ ...row, created_at: formatTime(at) }));
+    }
+    const end = rows.at(-1);
+    if (!end || rows.length < PAGE_SIZE) return;
+    last = JSON.parse(end.cursor) as unknown[];
+  }
+}

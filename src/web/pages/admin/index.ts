@@ -1,0 +1,27 @@
+import type { Hono } from "hono";
+
+import type { WebEnv } from "../../env.ts";
+import { audit } from "./audit.tsx";
+import { badges } from "./badges.tsx";
+import { configuration } from "./config.tsx";
+import { lists } from "./lists.tsx";
+import { overview } from "./overview.tsx";
+import { queues } from "./queues.tsx";
+import { schedule } from "./schedule.tsx";
+import { storage } from "./storage.tsx";
+import { user } from "./user.tsx";
+import { users } from "./users.tsx";
+
+/** The administration of the service. */
+export const adminPages: readonly Hono<WebEnv>[] = [
+  overview,
+  users,
+  user,
+  lists,
+  badges,
+  schedule,
+  queues,
+  storage,
+  configuration,
+  audit,
+];

@@ -1,0 +1,115 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { adminPages } from "../../../src/web/pages/admin/index.ts";
+import { settingsPages } from "../../../src/web/pages/settings/index.ts";
+import { Browser, SAME_ORIGIN } from "../../support/browser.ts";
+import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { makeApplication } from "../../support/oauth.ts";
+import { rowsOfService } from "../../support/rows-of-service.ts";
+
+// SECURITY: who may open each page of an account's settings and of the administration, and send
+// each of its forms. The routes themselves are the list, so that a new page is in it.
+
+const routes = [...settingsPages, ...adminPages].flatMap(({ routes: all }) => all);
+const of = (method: string): string[] => [
+  ...new Set(routes.filter((each) => each.method === method).map(({ path }) => path)),
+];
+const isAdministration = (path: string): boolean => path.startsWith("/-/admin");
+
+let admin: TestUser;
+let user: TestUser;
+let repo: TestRepo;
+let applicationId: number;
+let browsers: Readonly<Record<"anonymous" | "user" | "admin", Browser>>;
+beforeAll(async () => {
+  admin = await make.userWithPassword({ isAdmin: true });
+  user = await make.userWithPassword();
+  repo = await make.repo(user);
+  applicationId = (await makeApplication(user)).id;
+  browsers = {
+    anonymous: new Browser(),
+    user: await Browser.signedIn(user),
+    admin: await Browser.signedIn(admin),
+  };
+});
+
+/** The path of a route with what belongs to the user. */
+const at = (path: string): string =>
+  path
+    .replace(":owner", user.name)
+    .replace(":repo", repo.name)
+    .replace(":id", String(path.includes("oauth2") ? applicationId : user.id));
+
+const tokenOf = async (browser: Browser): Promise<string> => {
+  const { body } = await browser.get("/user/settings");
+  return /name="_csrf" value="([0-9a-f]{64})"/.exec(String(body))?.[1] ?? "";
+};
+
+const expectSignIn = async (path: string): Promise<void> => {
+  const { status, headers } = await browsers.anonymous.get(at(path));
+  expect(status).toBe(303);
+  expect(headers.get("Location")).toContain("/user/login");
+};
+
+describe("a page", () => {
+  it.each(of("GET").filter((path) => !isAdministration(path)))(
+    "of one's own is for who is signed in: %s",
+    async (path) => {
+      await expectSignIn(path);
+      const { status, headers, body } = await browsers.user.get(at(path));
+      // The enrolment of an app leads back where none is under way.
+      expect([200, 303], String(body)).toContain(status);
+      expect(headers.get("Location") ?? "").not.toContain("/user/login");
+    },
+  );
+
+  it.each(of("GET").filter(isAdministration))(
+    "of the administration is for administrators: %s",
+    async (path) => {
+      await expectSignIn(path);
+      const refused = await browsers.user.get(at(path));
+      expect(refused.status).toBe(403);
+      expect(refused.body).toContain("Only administrators of the service may open this page.");
+      const seen = await browsers.admin.get(at(path));
+      expect(seen.status, String(seen.body)).toBe(200);
+    },
+  );
+});
+
+describe("a form", () => {
+  it.each(of("POST"))("writes nothing for who may not send it: %s", async (path) => {
+    const before = await rowsOfService();
+    const elsewhere = { Origin: "https://elsewhere.example", "Sec-Fetch-Site": "cross-site" };
+    const token = await tokenOf(browsers.user);
+    const adminToken = await tokenOf(browsers.admin);
+    const sent = {
+      anonymous: await browsers.anonymous.post(at(path), {}),
+      "with the token of another session": await browsers.user.post(at(path), {
+        _csrf: adminToken,
+      }),
+      "from another site": await browsers.admin.post(at(path), { _csrf: adminToken }, elsewhere),
+      ...(isAdministration(path) && {
+        "by a user": await browsers.user.post(at(path), { _csrf: token, ...FILLED }, SAME_ORIGIN),
+      }),
+    };
+    for (const [how, { status }] of Object.entries(sent)) {
+      expect([303, 403], how).toContain(status);
+    }
+    expect(await rowsOfService()).toEqual(before);
+  });
+});
+
+/** Fields with which an administrator's form would do something. */
+const FILLED = {
+  task: "cleanup_audit_log",
+  kind: "mail",
+  id: "1",
+  slug: "honor",
+  username: "somebody-new",
+  email: "new@example.org",
+  password: "correct horse",
+  visibility: "public",
+  new_username: "renamed-by-nobody",
+  title: "key",
+  max_repo_creation: "1",
+};
