@@ -15,7 +15,7 @@ import {
 } from "../../../domain/people/tokens/list-access-tokens.ts";
 import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
-import { CATEGORY_WORDS, ScopeWords } from "../../oauth/scope-words.tsx";
+import { CATEGORY_WORDS, ScopeWords } from "../scope-words.tsx";
 import { ConfirmMenu } from "../confirm-menu.tsx";
 import { CopyButton } from "../copy-button.tsx";
 import { CheckField, GeneralFault, TextAreaField } from "../create/fields.tsx";
@@ -252,7 +252,7 @@ function NewToken({ formToken, state }: { formToken: string; state: FormState })
         </fieldset>
         <fieldset>
           <legend>What it is bound to</legend>
-          <p>An empty field binds it to nothing: it reaches all that you do.</p>
+          <p>With an empty field, it reaches all that you do.</p>
           <TextAreaField
             state={state}
             label="Repositories"
