@@ -6,6 +6,8 @@ import { whenChanged } from "./when-changed.ts";
 
 const pages = "src/web/pages";
 const scripts = `${pages}/scripts`;
+/** Loads what it needs on demand, in files of its own: the languages of the editor. */
+const editor = "editor.ts";
 const others = ["style.css", "favicon.svg", "icons.svg"].map((name) => `${pages}/${name}`);
 
 /** What scripts share with the Worker. */
@@ -38,14 +40,11 @@ async function bundle(directory: string): Promise<Record<string, string>> {
   // Loaded only for a build.
   const { build } = await import("esbuild");
   const modules = await readdir(inProject(scripts));
-  const { metafile } = await build({
+  const options = {
     absWorkingDir: inProject(""),
-    entryPoints: [
-      ...others,
-      ...modules.filter((name) => name.endsWith(".ts")).map((name) => `${scripts}/${name}`),
-    ],
     outdir: directory,
     entryNames: "[name]-[hash]",
+    chunkNames: "[name]-[hash]",
     bundle: true,
     minify: true,
     metafile: true,
@@ -53,11 +52,16 @@ async function bundle(directory: string): Promise<Record<string, string>> {
     target: "es2023",
     loader: { ".svg": "copy" },
     logLevel: "silent",
-  });
+  } as const;
+  const single = modules.filter((name) => name.endsWith(".ts") && name !== editor);
+  const built = await Promise.all([
+    build({ ...options, entryPoints: [...others, ...single.map((name) => `${scripts}/${name}`)] }),
+    build({ ...options, entryPoints: [`${scripts}/${editor}`], splitting: true }),
+  ]);
   return Object.fromEntries(
-    Object.entries(metafile.outputs).map(([path, { entryPoint = "" }]) => [
-      basename(entryPoint),
-      basename(path),
-    ]),
+    built
+      .flatMap(({ metafile }) => Object.entries(metafile.outputs))
+      .filter(([, { entryPoint = "" }]) => entryPoint.startsWith(pages))
+      .map(([path, { entryPoint = "" }]) => [basename(entryPoint), basename(path)]),
   );
 }

@@ -114,6 +114,28 @@ export async function enterRepositoryForReader(
   return { ctx, repo, ...toForReader(ctx, more) };
 }
 
+/** Like `enterRepositoryForReader`, with the rules of the repository in the same round trip. */
+export async function enterRulesForReader(
+  incoming: IncomingRequest,
+  target: RepositoryTarget,
+): Promise<RequestContext & ForReader> {
+  const { db } = incoming.base;
+  const selectReader = selectForReader(db, target);
+  const {
+    ctx,
+    target: rows,
+    more,
+  } = await authenticate(
+    incoming,
+    target,
+    (caller) => selectRepositoriesOfName(db, caller, target),
+    (caller) => [selectRulesByName(db, target, caller), ...selectReader(caller)] as const,
+  );
+  const repo = await findPermitted(incoming, ctx, target, rows);
+  const [rules, ...ofReader] = more ?? [[], [], [], []];
+  return { ctx, repo: withRules(repo, rules), ...toForReader(ctx, ofReader) };
+}
+
 /** What a page shows of its reader. */
 export interface ForReader {
   readonly facts: ReaderFacts;

@@ -2,21 +2,16 @@ import { z } from "@hono/zod-openapi";
 
 import { MERGE_STYLES } from "../../db/schema/index.ts";
 import type { RuleOptions } from "../../domain/code/protections/change-rules.ts";
+import {
+  PATTERNS_CHARS_MAX,
+  QUEUE_BATCH_MAX,
+  QUEUE_WAIT_MINUTES_MAX,
+  RULE_NAMES_MAX,
+} from "../../domain/code/protections/protection-options.ts";
 import { optionalFlag, optionalText } from "../json-body.ts";
 
-/** Most names on a list, and most contexts. */
-const NAMES_MAX = 100;
-const CONTEXTS_MAX = 100;
-/** Characters of a list of patterns, at most. */
-const PATTERNS_MAX = 4000;
-/**
- * Pull requests of a merge queue that are tested together, and minutes that checks may take: a day.
- */
-const QUEUE_BATCH_MAX = 20;
-const QUEUE_WAIT_MINUTES_MAX = 1440;
-
-export const nameList = () => z.array(z.string().max(255)).max(NAMES_MAX).optional();
-export const patternList = () => optionalText(PATTERNS_MAX);
+export const nameList = () => z.array(z.string().max(255)).max(RULE_NAMES_MAX).optional();
+export const patternList = () => optionalText(PATTERNS_CHARS_MAX);
 
 /** The fields of a rule for branches besides its name, all optional. */
 export const RULE_FIELDS = {
@@ -38,9 +33,13 @@ export const RULE_FIELDS = {
   merge_whitelist_usernames: nameList(),
   merge_whitelist_teams: nameList(),
   enable_status_check: optionalFlag(),
-  status_check_contexts: z.array(z.string().min(1).max(255)).max(CONTEXTS_MAX).optional().openapi({
-    description: "Patterns; each must match a status of the head, and all matches succeed",
-  }),
+  status_check_contexts: z
+    .array(z.string().min(1).max(255))
+    .max(RULE_NAMES_MAX)
+    .optional()
+    .openapi({
+      description: "Patterns; each must match a status of the head, and all matches succeed",
+    }),
   required_approvals: z.int().optional(),
   enable_approvals_whitelist: optionalFlag(),
   approvals_whitelist_username: nameList(),

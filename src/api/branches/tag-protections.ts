@@ -85,9 +85,6 @@ tagProtections.openapi(
     const { whitelist_usernames: users = [], whitelist_teams: teams = [] } = sent;
     const namePattern = sent.name_pattern?.trim();
     if (!namePattern) throw malformed("name_pattern are empty");
-    if (users.length === 0 && teams.length === 0) {
-      throw malformed("both whitelist_usernames and whitelist_teams are empty");
-    }
     const { rule, people } = await createTagProtection(ctx, repo, { namePattern, users, teams });
     return c.json(toTagProtection(rule, people.names), 201);
   },

@@ -1,8 +1,7 @@
 import type { MiddlewareHandler } from "hono";
 
-import type { Ctx } from "../../context.ts";
 import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
-import { forbidden } from "../../lib/failure.ts";
+import { requireWebhooks } from "../../domain/exchange/webhooks/hooks/require-webhooks.ts";
 import type { Guard, GuardVariables } from "../guards/guard.ts";
 
 /**
@@ -24,9 +23,4 @@ export function atHooks<V extends object>(
       await next();
     });
   return Object.assign(handler, { scopes: guard.scopes, allowsAnonymous: guard.allowsAnonymous });
-}
-
-/** @throws Failure `forbidden` if webhooks are disabled. */
-export function requireWebhooks({ config }: Ctx): void {
-  if (config.areWebhooksDisabled) throw forbidden("webhooks disabled by administrator");
 }

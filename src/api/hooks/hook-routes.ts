@@ -5,7 +5,7 @@ import { deleteHook } from "../../domain/exchange/webhooks/hooks/delete-hook.ts"
 import { editHook } from "../../domain/exchange/webhooks/hooks/edit-hook.ts";
 import { findHook } from "../../domain/exchange/webhooks/hooks/find-hook.ts";
 import { answerPage } from "../handlers.ts";
-import { findTestRepository } from "./find-test-repository.ts";
+import { findTestRepository } from "../../domain/exchange/webhooks/dispatch/find-test-repository.ts";
 import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../domain/exchange/webhooks/hooks/list-hooks.ts";
 import { testHook } from "../../domain/exchange/webhooks/dispatch/test-hook.ts";

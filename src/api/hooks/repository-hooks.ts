@@ -1,6 +1,7 @@
 import { createRoute } from "@hono/zod-openapi";
 
 import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
+import { requireWebhooks } from "../../domain/exchange/webhooks/hooks/require-webhooks.ts";
 import { testHook } from "../../domain/exchange/webhooks/dispatch/test-hook.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { countAction } from "../../entrance/count-action.ts";
@@ -9,7 +10,7 @@ import { endpoints } from "../endpoints.ts";
 import { inRepo } from "../guards/repository.ts";
 import { PathId } from "../path-id.ts";
 import { RepoPath } from "../repos/paths.ts";
-import { atHooks, requireWebhooks } from "./at-hooks.ts";
+import { atHooks } from "./at-hooks.ts";
 import { addDeliveries } from "./deliveries.ts";
 import { addHookById, addHookList, TestQuery } from "./hook-routes.ts";
 

@@ -1,18 +1,16 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { isAllowed } from "../../auth/access/permission.ts";
-import type { Ctx } from "../../context.ts";
 import { findTeam } from "../../domain/people/orgs/find-team.ts";
 import {
   addTeamRepository,
   removeTeamRepository,
 } from "../../domain/people/orgs/team-repositories.ts";
-import { findVisibleRepository } from "../../domain/repos/repository/find-repository.ts";
+import { findTeamWithRepository } from "../../domain/repos/repository/find-team-with-repository.ts";
 import {
   findTeamRepository,
   listTeamRepositories,
 } from "../../domain/repos/repository/list-repositories.ts";
-import { forbidden, notFound } from "../../lib/failure.ts";
+import { notFound } from "../../lib/failure.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -94,7 +92,8 @@ teamRepositories.openapi(
   }),
   async (c) => {
     const { ctx } = c.var;
-    const { team, repo } = await findAdministered(ctx, c.req.valid("param"));
+    const { id, org, repo: name } = c.req.valid("param");
+    const { team, repo } = await findTeamWithRepository(ctx, id, { owner: org, name });
     await addTeamRepository(ctx, team, repo);
     return c.body(null, 204);
   },
@@ -118,26 +117,9 @@ teamRepositories.openapi(
   }),
   async (c) => {
     const { ctx } = c.var;
-    const { team, repo } = await findAdministered(ctx, c.req.valid("param"));
+    const { id, org, repo: name } = c.req.valid("param");
+    const { team, repo } = await findTeamWithRepository(ctx, id, { owner: org, name });
     await removeTeamRepository(ctx, team, repo);
     return c.body(null, 204);
   },
 );
-
-/**
- * Finds a team, and a repository of its organization that the caller administers.
- *
- * @throws Failure as `findTeam`; `not_found` for a repository that the caller may not see or of
- * another owner, `forbidden` for one that the caller does not administer.
- */
-async function findAdministered(ctx: Ctx, path: z.infer<typeof TeamRepositoryPath>) {
-  const [{ team }, repo] = await Promise.all([
-    findTeam(ctx, path.id),
-    findVisibleRepository(ctx, path.org, path.repo),
-  ]);
-  if (repo?.row.ownerId !== team.orgId) throw notFound();
-  if (!isAllowed(repo, { mode: "admin" })) {
-    throw forbidden("Must have admin-level access to the repository");
-  }
-  return { team, repo: repo.row };
-}

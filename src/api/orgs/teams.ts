@@ -302,7 +302,7 @@ teams.openapi(
       findManagedTeam(ctx, id),
       findSeenAccount(ctx, username),
     ]);
-    if (user?.kind !== "user") throw notFound();
+    if (!user) throw notFound();
     await addTeamMember(ctx, team, user);
     return c.body(null, 204);
   },

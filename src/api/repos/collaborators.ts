@@ -54,7 +54,12 @@ collaborators.openapi(
       ...refusals(401, 403, 404),
     },
   }),
-  (c) => answerPage(c, ({ ctx, repo }, slice) => listCollaborators(ctx, repo, slice), toUser),
+  (c) =>
+    answerPage(
+      c,
+      ({ ctx, repo }, slice) => listCollaborators(ctx, repo, slice),
+      ({ user }, viewer) => toUser(user, viewer),
+    ),
 );
 
 collaborators.openapi(

@@ -3,10 +3,8 @@ import { z } from "@hono/zod-openapi";
 import { MERGE_STYLES, type Repository } from "../../db/schema/index.ts";
 import type { MirrorEdit } from "../../domain/exchange/mirrors/pull/edit-mirror.ts";
 import type { RepositoryEdit } from "../../domain/repos/repository/edit-repository.ts";
-import { invalidField } from "../../lib/failure.ts";
-import { body, optionalFlag, optionalText } from "../json-body.ts";
 import { defined } from "../../lib/defined.ts";
-import { checkWebAddress, isWebAddress } from "../../lib/web-address.ts";
+import { body, optionalFlag, optionalText } from "../json-body.ts";
 
 export const EditRepository = body({
   name: z.string().min(1).max(100).optional(),
@@ -69,13 +67,8 @@ export const EditRepository = body({
 }).openapi("EditRepoOption");
 type Sent = z.infer<typeof EditRepository>;
 
-/**
- * Converts a request body into an edit of the repository.
- *
- * @throws Failure `invalid` for URLs that are not allowed.
- */
+/** Converts a request body into an edit of the repository. */
 export function toEdit(sent: Sent, repo: Repository): RepositoryEdit {
-  checkWebAddress(sent.website, "website");
   return defined({
     name: sent.name,
     description: sent.description,
@@ -133,8 +126,6 @@ function toPullSettings(sent: Sent): RepositoryEdit["pullSettings"] {
 function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
   const { external_tracker: external, internal_tracker: internal } = sent;
   if (external) {
-    checkExternalUrl(external.external_tracker_url, "external_tracker.external_tracker_url");
-    checkTrackerFormat(external.external_tracker_format);
     return {
       external: {
         url: external.external_tracker_url,
@@ -161,25 +152,5 @@ function toIssueSettings(sent: Sent): RepositoryEdit["issueSettings"] {
  */
 function toWikiUrl(sent: Sent): string | undefined {
   if (sent.external_wiki === undefined) return sent.has_wiki ? "" : undefined;
-  const url = sent.external_wiki.external_wiki_url;
-  if (url !== "") checkExternalUrl(url, "external_wiki.external_wiki_url");
-  return url;
-}
-
-/** As in Gitea, what is external is not on the reader's own machine. */
-function checkExternalUrl(text: string, field: string): void {
-  if (!isWebAddress(text) || new URL(text).hostname === "localhost") {
-    throw invalidField(field, "must be a URL with http or https");
-  }
-}
-
-/** A format may contain the placeholders `{user}`, `{repo}` and `{index}`, and no other braces. */
-function checkTrackerFormat(format: string): void {
-  if (format === "") return;
-  const filled = format.replaceAll(/\{(user|repo|index)\}/g, "x");
-  const field = "external_tracker.external_tracker_format";
-  if (/[{}]/.test(filled)) {
-    throw invalidField(field, "must have no braces but {user}, {repo} and {index}");
-  }
-  checkExternalUrl(filled, field);
+  return sent.external_wiki.external_wiki_url;
 }

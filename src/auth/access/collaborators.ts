@@ -15,7 +15,10 @@ const collaboratorIds = (repoId: number | SQL): SQL => sql`(
   select ${collaborations.userId} from ${collaborations} where ${collaborations.repoId} = ${repoId}
 )`;
 
-/** Selects a page of a repository's collaborators, oldest first, and their total count. */
+/**
+ * Selects a page of a repository's collaborators with their access, oldest first, and their total
+ * count.
+ */
 export function selectCollaboratorPage(
   db: Database,
   repoId: number | SQL,
@@ -24,7 +27,7 @@ export function selectCollaboratorPage(
 ) {
   const isOne = allOf(eq(collaborations.repoId, repoId), isListed);
   const rows = db
-    .select({ user: columnsOf(users, "u") })
+    .select({ user: columnsOf(users, "u"), access: collaborations.access })
     .from(collaborations)
     .innerJoin(users, eq(users.id, collaborations.userId))
     .where(isOne)

@@ -6,7 +6,7 @@ import type { WebEnv } from "../env.ts";
 import { organizationPages } from "./account/organization.tsx";
 import { profile } from "./account/profile.tsx";
 import { issuePages } from "./issues/index.ts";
-import { organizationCleanupRules } from "./packages/cleanup-rules.tsx";
+import { loadOnUse } from "./load-on-use.ts";
 import { packagePages } from "./packages/index.tsx";
 import { packageSettings } from "./packages/settings.tsx";
 import { renderFailure } from "../render-failure.ts";
@@ -20,12 +20,41 @@ import { repositoryPages } from "./repository/index.ts";
 export const browse = new Hono<WebEnv>({ router: new TrieRouter() });
 for (const part of [
   profile,
+  // Before the page of a team, whose address may have any name.
+  loadOnUse(
+    [
+      "/org/:org/settings",
+      "/org/:org/settings/hooks/*",
+      "/org/:org/settings/rulesets/*",
+      "/org/:org/settings/blocked_users",
+      "/org/:org/members/action",
+      "/org/:org/teams/new",
+      "/org/:org/teams/:team/edit",
+    ],
+    async () => (await import("./organization-settings/index.ts")).organizationSettings,
+  ),
   organizationPages,
   packagePages,
   packageSettings,
-  organizationCleanupRules,
   ...repositoryPages,
   ...issuePages,
+  loadOnUse(
+    ["_new", "_edit", "_delete", "_upload", "_diffpatch", "_cherrypick"].map(
+      (name) => `/:owner/:repo/${name}/*`,
+    ),
+    async () => (await import("./editor/index.ts")).editorPages,
+  ),
+  loadOnUse(["/org/:org/settings/packages/*"], async () => [
+    (await import("./packages/cleanup-rules.tsx")).organizationCleanupRules,
+  ]),
+  loadOnUse(["/:owner/:repo/-/migrate/*"], async () => [
+    (await import("./repository/migration.tsx")).migrationState,
+  ]),
+  // After the other pages below addresses of this form.
+  loadOnUse(
+    ["/:owner/:repo/settings", "/:owner/:repo/settings/*"],
+    async () => (await import("./repository-settings/index.ts")).repositorySettings,
+  ),
 ])
   browse.route("/", part);
 

@@ -37,6 +37,7 @@ for (const part of [
   unsubscription,
   docs,
   loadOnUse(["/-/admin/*"], async () => (await import("./admin/index.ts")).adminPages),
+  loadOnUse(["/repo/migrate"], async () => [(await import("./create/migration.tsx")).migration]),
   loadOnUse(["/user/settings/*"], async () => [
     ...(await import("./settings/index.ts")).settingsPages,
     (await import("./packages/cleanup-rules.tsx")).ownCleanupRules,

@@ -169,6 +169,9 @@ function ReaderBar({ user, formToken, unreadCount }: ReaderBarProps) {
             <a href="/repo/create">New repository</a>
           </li>
           <li>
+            <a href="/repo/migrate">New migration</a>
+          </li>
+          <li>
             <a href="/org/create">New organization</a>
           </li>
         </ul>

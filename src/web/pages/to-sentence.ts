@@ -70,7 +70,9 @@ export function toSentence(message: string): string {
   }
   // Names with a hyphen are of pages: their fields stand beside a label.
   if (field.includes("-")) return `This ${rule}.`;
-  return `${capitalize(field.replaceAll(/[_.]/g, " "))} ${rule}.`;
+  // A part of an object is named by its own name.
+  const name = field.slice(field.lastIndexOf(".") + 1);
+  return `${capitalize(name.replaceAll("_", " "))} ${rule}.`;
 }
 
 function toWords(message: string): string {

@@ -1,6 +1,7 @@
 import { Browser } from "../browser.ts";
 import { call, visit } from "../call.ts";
 import { makeFiles } from "../files.ts";
+import { makeImportRow } from "../imports.ts";
 import { pngOf } from "../images.ts";
 import { make } from "../make.ts";
 import { makeCleanupRule } from "../packages.ts";
@@ -14,6 +15,7 @@ export async function makeSite() {
   const user = await make.userWithPassword();
   const world = new World({ owner: user });
   const [repo, pull, issue] = [await world.repo(), await world.pull(), await world.issue()];
+  await makeImportRow(repo, { state: "done", dueAt: null });
   const application = await makeApplication(user);
   const pkg = await world.package();
   // Another user, since the tabs of this one begin with the repositories.
@@ -47,6 +49,14 @@ export async function makeSite() {
     labelId: (await world.label()).id,
     orgLabelId: (await world.orgLabel()).id,
     milestoneId: (await world.milestone()).id,
+    ruleName: (await world.branchRule()).name,
+    tagRuleId: (await world.tagRule()).id,
+    rulesetId: (await world.ruleset()).id,
+    hookPaths: {
+      repo: `hooks/${(await world.repoHook()).id}`,
+      org: `hooks/${(await world.orgHook()).id}`,
+    },
+    deliveryIds: { repo: (await world.repoDelivery()).id, org: (await world.orgDelivery()).id },
     issueNumber: issue.number,
     ruleId: (await world.cleanupRule()).id,
     ownRuleId: (await makeCleanupRule(user)).id,
@@ -91,11 +101,28 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the form of a new label of an organization": ({ org }) => `/org/${org.name}/settings/labels/new`,
   "the form of a label of an organization": ({ org, orgLabelId }) =>
     `/org/${org.name}/settings/labels/${orgLabelId}/edit`,
+  "the settings of an organization": ({ org }) => `/org/${org.name}/settings`,
+  "the rulesets of an organization": ({ org }) => `/org/${org.name}/settings/rulesets`,
+  "the form of a new ruleset": ({ org }) => `/org/${org.name}/settings/rulesets/new`,
+  "the form of a ruleset": ({ org, rulesetId }) =>
+    `/org/${org.name}/settings/rulesets/${rulesetId}`,
+  "the webhooks of an organization": ({ org }) => `/org/${org.name}/settings/hooks`,
+  "the form of a new webhook of an organization": ({ org }) =>
+    `/org/${org.name}/settings/hooks/slack/new`,
+  "a webhook of an organization": ({ org, hookPaths }) =>
+    `/org/${org.name}/settings/${hookPaths.org}`,
+  "a delivery of an organization": ({ org, hookPaths, deliveryIds }) =>
+    `/org/${org.name}/settings/${hookPaths.org}/deliveries/${deliveryIds.org}`,
+  "the users whom an organization blocks": ({ org }) => `/org/${org.name}/settings/blocked_users`,
+  "the form of a new team": ({ org }) => `/org/${org.name}/teams/new`,
+  "the form of a team": ({ org }) => `/org/${org.name}/teams/Owners/edit`,
   "the page of members": ({ org }) => `/org/${org.name}/members`,
   "the page of teams": ({ org }) => `/org/${org.name}/teams`,
   "the page of a team": ({ org }) => `/org/${org.name}/teams/Owners`,
   "the page of all topics": () => "/explore/topics?q=abc",
   "the form of a new repository": () => "/repo/create",
+  "the form of a migration": () => "/repo/migrate?service_type=3",
+  "the page of a migration": ({ path }) => `${path}/-/migrate/status`,
   "the form of a new organization": () => "/org/create",
   "the form of a fork": ({ path }) => `${path}/fork`,
   "the page of notifications": () => "/notifications",
@@ -122,6 +149,23 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the form of a new pull request": ({ path }) => `${path}/compare/some/branch...topic`,
   "the page of branches": ({ path }) => `${path}/branches`,
   "the page of tags": ({ path }) => `${path}/tags`,
+  "the settings of a repository": ({ path }) => `${path}/settings`,
+  "the collaborators of a repository": ({ path }) => `${path}/settings/collaboration`,
+  "the rules for branches": ({ path }) => `${path}/settings/branches`,
+  "the form of a new rule": ({ path }) => `${path}/settings/branches/edit`,
+  "the form of a rule": ({ path, ruleName }) =>
+    `${path}/settings/branches/edit?rule_name=${ruleName}`,
+  "the rules for tags": ({ path }) => `${path}/settings/tags`,
+  "the form of a rule for tags": ({ path, tagRuleId }) => `${path}/settings/tags/${tagRuleId}`,
+  "the webhooks of a repository": ({ path }) => `${path}/settings/hooks`,
+  "the form of a new webhook": ({ path }) => `${path}/settings/hooks/gitea/new`,
+  "a webhook of a repository": ({ path, hookPaths }) => `${path}/settings/${hookPaths.repo}`,
+  "a delivery of a repository": ({ path, hookPaths, deliveryIds }) =>
+    `${path}/settings/${hookPaths.repo}/deliveries/${deliveryIds.repo}`,
+  "the deploy keys of a repository": ({ path }) => `${path}/settings/keys`,
+  "the mirrors of a repository": ({ path }) => `${path}/settings/mirrors`,
+  "the large files of a repository": ({ path }) => `${path}/settings/lfs`,
+  "the locks of a repository": ({ path }) => `${path}/settings/lfs/locks`,
   "the page of releases": ({ path }) => `${path}/releases`,
   "the address of the latest release": ({ path }) => `${path}/releases/latest`,
   "the page of a release": ({ path }) => `${path}/releases/tag/v1`,
@@ -156,6 +200,14 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the versions of a text": ({ path, issueNumber }) => `${path}/issues/${issueNumber}/history`,
   "the versions of a pull request's text": ({ path, pullNumber }) =>
     `${path}/pulls/${pullNumber}/history`,
+  "the form of a new file": ({ path }) => `${path}/_new/main/docs`,
+  "the form of a file": ({ path }) => `${path}/_edit/main/file`,
+  "the form that deletes a file": ({ path }) => `${path}/_delete/main/file`,
+  "the form that uploads files": ({ path }) => `${path}/_upload/main`,
+  "the form of a patch": ({ path }) => `${path}/_diffpatch/main`,
+  "the form that picks a commit": ({ path, commitOid }) =>
+    `${path}/_cherrypick/${commitOid}/some/branch`,
+  "the address of a commit to pick": ({ path, commitOid }) => `${path}/_cherrypick/${commitOid}`,
   "the suggestions of issues": ({ path }) => `${path}/issues/suggestions?q=%231`,
   "the suggestions of users": ({ path }) => `${path}/issues/suggestions?q=%40us`,
   "the form of a new issue": ({ path }) => `${path}/issues/new?milestone=1`,

@@ -473,10 +473,10 @@ describe("the forms of labels", () => {
 describe("the labels of an organization", () => {
   const labelsIn = ({ id }: { id: number }) => db.select().from(labels).where(eq(labels.orgId, id));
 
-  it("are changed by its owners, from a tab of its page", async () => {
+  it("are changed by its owners, from its settings", async () => {
     const org = await make.org([owner]);
     const path = `/org/${org.name}/settings/labels`;
-    expect((await browser.get(`/${org.name}`)).body).toContain(`href="${path}"`);
+    expect((await browser.get(`/org/${org.name}/settings`)).body).toContain(`href="${path}"`);
     await browser.submit(path, { template_name: "Default" }, `${path}/initialize`);
     expect(await labelsIn(org)).toHaveLength(findLabelTemplate("Default")?.length ?? 0);
     await browser.submit(`${path}/new`, { name: "x", color: "#000000" });
@@ -495,7 +495,7 @@ describe("the labels of an organization", () => {
     await make.member(org, await make.team(org), member);
     const path = `/org/${org.name}/settings/labels`;
     for (const by of [reader, await Browser.signedIn(member)]) {
-      expect((await by.get(`/${org.name}`)).body).not.toContain(path);
+      expect((await by.get(`/${org.name}`)).body).not.toContain(`/org/${org.name}/settings`);
       const token = await tokenOf(by);
       const sent = { _csrf: token, id: String(label.id), name: "x", color: "#000000" };
       expect((await by.get(path)).status).toBe(404);

@@ -1,5 +1,6 @@
-import { finishInTurns } from "../../../git/budget.ts";
+import { type Budget, finishInTurns } from "../../../git/budget.ts";
 import { decodeText } from "../../../git/byte-text.ts";
+import { diffLines } from "../../../git/diff/line-diff.ts";
 import { countLines, type LineStat } from "../../../git/diff/line-stat.ts";
 import { findRenames } from "../../../git/diff/renames.ts";
 import { type PathChange, splitTypeChange } from "../../../git/diff/tree-diff.ts";
@@ -8,7 +9,7 @@ import type { Whitespace } from "../../../git/diff/whitespace.ts";
 import { type LineRange, widenHunks } from "../../../git/diff/widen-hunks.ts";
 import type { Oid } from "../../../git/oid.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
-import { diffSides, findChanges } from "./find-changes.ts";
+import { type ChangeSides, diffSides, findChanges } from "./find-changes.ts";
 
 /** Files that are listed at once, at most. */
 const FILES_MAX = 50;
@@ -110,6 +111,23 @@ export async function listFileDiffs(
     });
   }
   return { changes, start, items };
+}
+
+/**
+ * Compares a file as it is stored with a text that is not stored yet.
+ *
+ * @param file The change of its path.
+ * @throws GitError `limit` for texts with more lines than the budget allows.
+ */
+export async function diffTexts(
+  file: ChangedPath,
+  { old, fresh }: ChangeSides,
+  budget: Budget,
+): Promise<FileDiff> {
+  const diff = await diffLines(old, fresh, budget);
+  const hunks = await finishInTurns(hunksInTurns(diff), budget);
+  const cut = cutHunks(hunks, ONLY_FILE_LINES_MAX);
+  return { ...file, stat: countLines(diff), newLineCount: diff.right.count, ...cut };
 }
 
 /** The files that differ, cached as one result; undefined for too many. */

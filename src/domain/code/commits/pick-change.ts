@@ -4,6 +4,7 @@ import { type ByteText, decodeText } from "../../../git/byte-text.ts";
 import { GitError } from "../../../git/error.ts";
 import type { MergeWriter } from "../../../git/merge/build-merge.ts";
 import { buildPick, type PickedChange } from "../../../git/merge/build-pick.ts";
+import type { Identity } from "../../../git/object/identity.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { notApplicable } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -13,11 +14,15 @@ import { commitChange } from "../git/commit-change.ts";
 import { makeCommit } from "../git/make-commit.ts";
 import type { RepositorySnapshot } from "../git/open-snapshot.ts";
 
-/** A change of the history to commit on a new branch. */
+/** A change of the history to commit to a branch. */
 export interface PickOptions extends Pick<PickedChange, "tip" | "from" | "to"> {
-  /** The new branch, whose name is free. It begins at `tip`. */
   readonly branch: string;
+  /** Whether the branch is at `tip`. Else it is new, its name is free, and it begins there. */
+  readonly isThere?: boolean;
   readonly message: ByteText;
+  /** By default the user. */
+  readonly author?: Identity;
+  readonly committer?: Identity;
 }
 
 /** The result of a pick. Nothing is written unless it is `picked`. */
@@ -30,29 +35,30 @@ export type PickResult =
 
 /**
  * Makes a change between two commits on top of another one, as `git revert` and `git cherry-pick`
- * do, and commits it on a new branch.
+ * do, and commits it to a branch.
  *
  * SECURITY: the caller has checked that refs which the user may read reach the commits.
  *
  * Cost: a merge of trees, and `commitChange`.
  *
  * @param snapshot Of the repository, which the caller may write to.
- * @throws Failure `not_applicable` for a change that is too large, and as `commitChange`.
+ * @throws Failure `not_applicable` for a change that is too large, and as `commitChange`: `conflict`
+ *   if the branch is not at `tip` any more.
  */
 export async function pickChange(
   ctx: Ctx,
   repo: RepositoryContext,
   user: User,
   { repository: { graph, objects } }: RepositorySnapshot,
-  { tip, from, to, branch, message }: PickOptions,
+  { tip, from, to, branch, isThere = false, message, ...people }: PickOptions,
 ): Promise<PickResult> {
-  const identity = toIdentity(ctx, user);
+  const { committer = toIdentity(ctx, user), author = committer } = people;
   const built = await build(
     { graph, objects, tip, from, to },
     {
       message,
-      author: identity,
-      committer: identity,
+      author,
+      committer,
       format: (fields) => makeCommit(ctx, fields, { people: [user] }),
     },
   );
@@ -60,9 +66,11 @@ export async function pickChange(
     return { kind: "conflicts", paths: built.paths.map(({ path }) => decodeText(path)) };
   }
   if (built.kind === "unchanged") return built;
+  const before = isThere ? { from: graph.oid(tip) } : {};
   await commitChange(ctx, repo, ({ pack }) => {
     for (const { kind, content } of built.objects) pack.add(kind, content);
-    return Promise.resolve({ updates: [{ ref: branchRef(branch), to: built.tipOid }] });
+    const update = { ref: branchRef(branch), ...before, to: built.tipOid };
+    return Promise.resolve({ updates: [update] });
   });
   return { kind: "picked", commitOid: built.tipOid };
 }

@@ -52,18 +52,13 @@ export async function changeFiles(
   operations: readonly FileOperation[],
   commitOptions: CommitOptions,
 ): Promise<{ items: (ContentItem | undefined)[]; made: MadeCommit }> {
-  const message = describeChanges(operations);
-  const { result, made } = await commitFiles(
+  const { result, made } = await commitOperations(
     ctx,
     repo,
     user,
+    operations,
     commitOptions,
-    message,
-    async (target) => {
-      const contents = new Map<Oid, Uint8Array>();
-      for (const operation of operations) await applyOperation(target, operation, contents);
-      return describeFiles(target, operations, contents);
-    },
+    (target, contents) => describeFiles(target, operations, contents),
   );
   const { commit, commitOid } = made;
   const lastCommit = {
@@ -76,6 +71,39 @@ export async function changeFiles(
     if (item) item.lastCommit = lastCommit;
   }
   return { items: result, made };
+}
+
+/**
+ * Applies file operations as `changeFiles` does, for callers who do not show the files.
+ *
+ * @throws Failure as `changeFiles`.
+ */
+export async function applyFiles(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  user: User,
+  operations: readonly FileOperation[],
+  commitOptions: CommitOptions,
+): Promise<MadeCommit> {
+  const commit = commitOperations(ctx, repo, user, operations, commitOptions, async () => {});
+  return (await commit).made;
+}
+
+/** @param look Reads from the result before it is committed, with the contents that are new. */
+function commitOperations<T>(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  user: User,
+  operations: readonly FileOperation[],
+  commitOptions: CommitOptions,
+  look: (target: EditTarget, contents: ReadonlyMap<Oid, Uint8Array>) => Promise<T>,
+): Promise<{ result: T; made: MadeCommit }> {
+  const message = describeChanges(operations);
+  return commitFiles(ctx, repo, user, commitOptions, message, async (target) => {
+    const contents = new Map<Oid, Uint8Array>();
+    for (const operation of operations) await applyOperation(target, operation, contents);
+    return look(target, contents);
+  });
 }
 
 /** Maximum length of a message that lists all paths, in characters. */

@@ -2,9 +2,9 @@ import type { Ctx } from "../../../context.ts";
 import type { User } from "../../../db/schema/index.ts";
 import { type Commit, parseCommit, splitSignature } from "../../../git/object/commit.ts";
 import { TreeDraft } from "../../../git/tree-draft.ts";
-import type { Oid } from "../../../git/oid.ts";
+import { EMPTY_TREE_OID, type Oid } from "../../../git/oid.ts";
 import type { PackBuilder } from "../../../git/pack/pack-builder.ts";
-import { type Failure, forbidden, invalid } from "../../../lib/failure.ts";
+import { type Failure, forbidden, invalid, notApplicable } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
@@ -42,12 +42,12 @@ export interface EditTarget {
  * Commits a change of files to a branch. In a repository without branches it creates the first
  * commit.
  *
- * A change that results in the same tree is committed too.
+ * A change that results in the same tree is committed too, unless the options require a change.
  *
  * @param edit Applies the change to the target.
  * @param fallbackMessage The commit message if `commitOptions` has none.
  * @throws Failure `not_found` if the base branch does not exist, `invalid` if the new branch exists
- * or its name is invalid, `conflict` if the branch was updated concurrently, `forbidden` if a rule
+ * or its name is invalid, `not_applicable` without a change where one is required, `conflict` if the branch was updated concurrently, `forbidden` if a rule
  * does not allow the change.
  */
 export async function commitFiles<T>(
@@ -88,6 +88,9 @@ export async function commitFilesUnchecked<T>(
     const tree = new TreeDraft(objects, rootOid);
     const result = await edit({ tree, pack, repository });
     const treeOid = await tree.write((content) => pack.add("tree", content));
+    if (commitOptions.isChangeRequired && treeOid === (rootOid ?? EMPTY_TREE_OID)) {
+      throw notApplicable("Nothing is changed: there is nothing to commit.");
+    }
     const parentOids = baseOid === undefined ? [] : [baseOid];
     const content = await makeCommit(ctx, { treeOid, parentOids, author, committer, message });
     const commitOid = pack.add("commit", content);
@@ -102,8 +105,10 @@ export async function commitFilesUnchecked<T>(
     const signed = { branch, commitOid, commit, parents, ...signature };
     return { updates: [update], result, signed };
   };
-  const { result: draft } = await rewordRefusal(commitChange(ctx, repo, makeChange), (refusal) =>
-    wordRefusal(refusal, user),
+  const { adopted } = commitOptions.base ?? {};
+  const { result: draft } = await rewordRefusal(
+    commitChange(ctx, repo, makeChange, { adopted }),
+    (refusal) => wordRefusal(refusal, user),
   );
   const [verified] = await verifySignatures(ctx, [draft.signed]);
   if (!verified) throw new Error("a created commit was not verified");
@@ -124,6 +129,10 @@ function wordRefusal(refusal: ProtectedRef, { name }: User): Failure {
   }
 }
 
+/** The refusal of a new branch whose name is taken. */
+export const branchExists = (name: string): Failure =>
+  invalid(`branch already exists [name: ${name}]`);
+
 /**
  * Resolves the branch to commit to, the parent commit, and the commit that the branch points at
  * now.
@@ -131,18 +140,18 @@ function wordRefusal(refusal: ProtectedRef, { name }: User): Failure {
 function findTarget(
   snapshot: RepositorySnapshot,
   { row }: RepositoryContext,
-  { branch, newBranch, isForced }: CommitOptions,
+  { branch, newBranch, isForced, base: given }: CommitOptions,
 ): { branch: string; baseOid: Oid | undefined; from: Oid | undefined } {
   const baseName = branch || row.defaultBranch;
   const targetName = newBranch || baseName;
-  const base = findRef(snapshot, branchRef(baseName));
+  const base = given ?? findRef(snapshot, branchRef(baseName));
   if (!base && snapshot.state.refs.some(({ name }) => name.startsWith("refs/heads/"))) {
     throw noSuchRef(snapshot, "the branch does not exist");
   }
   const target = findRef(snapshot, branchRef(targetName));
   if (!target) checkBranchName(targetName, newBranch ? "new_branch" : "branch");
-  if (target && targetName !== baseName && !isForced) {
-    throw invalid(`branch already exists [name: ${targetName}]`);
+  if (target && (targetName !== baseName || given) && !isForced) {
+    throw branchExists(targetName);
   }
   return { branch: targetName, baseOid: base?.oid, from: target?.oid };
 }

@@ -3,14 +3,24 @@ import type { User } from "../../../db/schema/index.ts";
 import { type ByteText, encodeText } from "../../../git/byte-text.ts";
 import { cleanIdentityText, type Identity } from "../../../git/object/identity.ts";
 import { addSignOff } from "../../../git/object/sign-off.ts";
+import type { Oid } from "../../../git/oid.ts";
 import { invalidField } from "../../../lib/failure.ts";
 import type { ZonedTime } from "../../../lib/time.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
+import type { Adopted } from "../git/push-refs.ts";
 
 /** An author or committer in a request. Empty and undefined properties count as missing. */
 interface Person {
   readonly name?: string | undefined;
   readonly email?: string | undefined;
+}
+
+/** A commit of another repository of the network, at which a new branch begins. */
+export interface CommitBase {
+  /** The caller may read it in the other repository. */
+  readonly oid: Oid;
+  /** What the repository takes from the other one, to have the commit. */
+  readonly adopted: Adopted;
 }
 
 /** Options of a commit that changes files. Empty and undefined options get defaults. */
@@ -27,6 +37,10 @@ export interface CommitOptions {
   readonly authoredAt?: ZonedTime | undefined;
   readonly committedAt?: ZonedTime | undefined;
   readonly isSignedOff: boolean;
+  /** The parent of the commit in place of `branch`; `newBranch` is required then. */
+  readonly base?: CommitBase | undefined;
+  /** Whether a change that results in the same tree is refused. */
+  readonly isChangeRequired?: boolean | undefined;
 }
 
 /**

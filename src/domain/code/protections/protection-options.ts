@@ -1,6 +1,6 @@
 import type { Allowed, ProtectionSettings } from "../../../db/schema/index.ts";
 import { invalidField } from "../../../lib/failure.ts";
-import { LISTS, type RuleList } from "./rule-lists.ts";
+import { LIST_FIELDS, type ListFields, LISTS, type RuleList } from "./rule-lists.ts";
 import type { RulePeople } from "./rule-people.ts";
 import { arePathPatterns, isPattern } from "./rule-patterns.ts";
 
@@ -57,15 +57,48 @@ export function idsIn(settings: ProtectionSettings): { users: number[]; teams: n
   return { users: of("userIds"), teams: of("teamIds") };
 }
 
-/** @throws Failure `invalid` for patterns that are not well-formed. */
+/** Names on a list, and contexts of checks, at most. */
+export const RULE_NAMES_MAX = 100;
+/** Characters of a list of patterns, at most. */
+export const PATTERNS_CHARS_MAX = 4000;
+/**
+ * Pull requests of a merge queue that are tested together, and minutes that checks may take: a day.
+ */
+export const QUEUE_BATCH_MAX = 20;
+export const QUEUE_WAIT_MINUTES_MAX = 1440;
+
+/**
+ * @throws Failure `invalid` for patterns that are not well-formed, and for lists and numbers beyond
+ *   their bounds.
+ */
 export function checkOptions(options: ProtectionOptions): void {
   const { statusContexts = [], protectedFilePatterns, unprotectedFilePatterns } = options;
+  checkCount("status_check_contexts", statusContexts);
+  for (const [list, fields] of Object.entries(LIST_FIELDS) as [RuleList, ListFields][]) {
+    checkCount(fields.users, options[list].users);
+    checkCount(fields.teams, options[list].teams);
+  }
+  checkNumber("merge_queue_batch_size", options.mergeQueueBatchSize, QUEUE_BATCH_MAX);
+  checkNumber("merge_queue_wait_minutes", options.mergeQueueWaitMinutes, QUEUE_WAIT_MINUTES_MAX);
   if (!statusContexts.every(isPattern)) throw invalidField("status_check_contexts", PATTERN_RULE);
   if (!arePathPatterns(protectedFilePatterns ?? "")) {
     throw invalidField("protected_file_patterns", PATTERN_RULE);
   }
   if (!arePathPatterns(unprotectedFilePatterns ?? "")) {
     throw invalidField("unprotected_file_patterns", PATTERN_RULE);
+  }
+}
+
+function checkCount(field: string, names: readonly string[] = []): void {
+  if (names.length > RULE_NAMES_MAX) {
+    throw invalidField(field, `must have at most ${RULE_NAMES_MAX} entries`);
+  }
+}
+
+function checkNumber(field: string, number: number | undefined, max: number): void {
+  if (number === undefined) return;
+  if (!Number.isSafeInteger(number) || number < 1 || number > max) {
+    throw invalidField(field, `must be a number from 1 to ${max}`);
   }
 }
 

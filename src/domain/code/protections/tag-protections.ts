@@ -4,7 +4,14 @@ import type { Ctx } from "../../../context.ts";
 import { isViolation } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { tagProtections, type TagProtection } from "../../../db/schema/index.ts";
-import { conflict, forbidden, invalid, invalidField, notFound } from "../../../lib/failure.ts";
+import {
+  conflict,
+  forbidden,
+  invalid,
+  invalidField,
+  malformed,
+  notFound,
+} from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { RULES_MAX } from "./change-rules.ts";
@@ -73,8 +80,8 @@ const RULE = "must be a pattern whose brackets are closed, or a regular expressi
 /**
  * Creates a rule for tags.
  *
- * @throws Failure `forbidden` for a pattern that has a rule, `invalid` for one that is not
- * well-formed, for an unknown user or team, and for too many rules.
+ * @throws Failure `malformed` for a rule without anybody, `forbidden` for a pattern that has a rule,
+ * `invalid` for one that is not well-formed, for an unknown user or team, and for too many rules.
  */
 export async function createTagProtection(
   ctx: Ctx,
@@ -82,6 +89,9 @@ export async function createTagProtection(
   options: TagProtectionOptions & { namePattern: string },
 ): Promise<{ rule: TagProtection; people: RulePeople }> {
   const { namePattern, users = [], teams = [] } = options;
+  if (users.length === 0 && teams.length === 0) {
+    throw malformed("both whitelist_usernames and whitelist_teams are empty");
+  }
   await checkPattern(namePattern);
   const people = await peopleOf(ctx, repo, [], options);
   const { id: repoId, ownerId } = repo.row;
@@ -116,7 +126,8 @@ export async function createTagProtection(
 /**
  * Changes what is sent of a rule for tags.
  *
- * @throws Failure as `createTagProtection`; `conflict` if it was deleted meanwhile.
+ * @throws Failure as `createTagProtection`, but for the first; `conflict` if it was deleted
+ * meanwhile.
  */
 export async function editTagProtection(
   ctx: Ctx,

@@ -46,10 +46,10 @@ export class TagRule {
   private readonly expressions = new Map<string, Promise<ShortPattern | undefined>>();
   private readonly budget: StepBudget;
 
-  constructor(ctx: Ctx, rules: RepositoryRules) {
+  constructor(ctx: Ctx, rules: RepositoryRules, stepsMax = STEPS_MAX) {
     this.ctx = ctx;
     this.rules = rules;
-    this.budget = new StepBudget(STEPS_MAX, {
+    this.budget = new StepBudget(stepsMax, {
       onSteps: (steps) => void (ctx.git.usage.steps += steps),
     });
   }
@@ -76,7 +76,13 @@ export class TagRule {
     return !isProtected;
   }
 
-  private async matches({ namePattern }: TagProtection, name: string): Promise<boolean> {
+  /** Whether all steps are used: what is compared from then on may be wrong. */
+  get isExhausted(): boolean {
+    return this.budget.isExhausted;
+  }
+
+  /** Whether a rule is about a tag. */
+  async matches({ namePattern }: TagProtection, name: string): Promise<boolean> {
     this.budget.consume(STEPS_PER_RULE);
     const source = sourceOf(namePattern);
     if (source === undefined) return matchesPattern(namePattern, name, this.budget);

@@ -15,6 +15,7 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { HeldLease, PushedMerge, Snapshot } from "../../../storage/repository-records.ts";
 import { findByAddresses } from "../../people/accounts/find-by-addresses.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
+import { nameConflicts } from "../../code/commits/name-conflicts.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { commitChange } from "../../code/git/commit-change.ts";
 import { makeCommit } from "../../code/git/make-commit.ts";
@@ -29,7 +30,6 @@ import { catchUp, isBehind } from "../sync/catch-up.ts";
 import { addTrailer } from "./add-trailer.ts";
 import { defaultMessage, joinMessage, type MergeMessage } from "./merge-message.ts";
 import {
-  nameConflicts,
   NOTHING_TO_MERGE,
   notYetMergeable,
   requireMerger,

@@ -4,11 +4,9 @@ import { Failure, notApplicable, notFound } from "../../../lib/failure.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { nameConflicts } from "../../code/commits/name-conflicts.ts";
 import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import type { MergeFacts } from "../../code/protections/merge-facts.ts";
-
-/** Maximum conflicting paths that a refusal names. */
-const CONFLICTS_SHOWN_MAX = 10;
 
 /** Within which a pull request usually follows a push. */
 const RETRY_SECONDS = 1;
@@ -88,11 +86,3 @@ export const NOTHING_TO_MERGE = "Please try again later: the base has everything
 
 /** The refusal to merge a head that has no commit in common with the base; a rebase replays it. */
 export const UNRELATED_HISTORIES = "refusing to merge unrelated histories";
-
-/** The refusal for a merge with conflicts. */
-export function nameConflicts(paths: readonly string[]): string {
-  const names = [...new Set(paths)];
-  const rest = names.length - CONFLICTS_SHOWN_MAX;
-  const shown = names.slice(0, CONFLICTS_SHOWN_MAX).join(", ");
-  return `merge conflicts in ${shown}${rest > 0 ? ` and ${rest} more` : ""}`.toWellFormed();
-}

@@ -9,10 +9,10 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import { requireFreeName } from "../../code/branches/create-branch.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { BRANCH_CHARS_MAX } from "../../code/branches/branch-name.ts";
+import { nameConflicts } from "../../code/commits/name-conflicts.ts";
 import { pickChange } from "../../code/commits/pick-change.ts";
 import { findRef, openSnapshot } from "../../code/git/open-snapshot.ts";
 import { requireWritable } from "../../code/git/require-writable.ts";
-import { nameConflicts } from "./require-mergeable.ts";
 
 /**
  * Reverts a merged pull request in one commit on a new branch, from which a pull request can be

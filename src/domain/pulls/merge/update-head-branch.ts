@@ -9,6 +9,7 @@ import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { StoredRef } from "../../../storage/repository-records.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
+import { nameConflicts } from "../../code/commits/name-conflicts.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { adoptPacks } from "../../code/git/adopt-packs.ts";
 import { commitChange } from "../../code/git/commit-change.ts";
@@ -19,7 +20,7 @@ import type { RefUpdateRequest } from "../../code/git/ref-update-request.ts";
 import { updateRefs } from "../../code/git/update-refs.ts";
 import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { requireWritableHead } from "../pull/writable-head.ts";
-import { nameConflicts, UNRELATED_HISTORIES } from "./require-mergeable.ts";
+import { UNRELATED_HISTORIES } from "./require-mergeable.ts";
 
 /** How a head is updated with its base. */
 export type UpdateStyle = "merge" | "rebase";

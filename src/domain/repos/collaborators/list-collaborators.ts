@@ -9,19 +9,25 @@ import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { allOf, columnsOf } from "../../../db/db.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
-import { type Repository, users, type User } from "../../../db/schema/index.ts";
+import { type Access, type Repository, users, type User } from "../../../db/schema/index.ts";
 import { forbidden } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
+
+/** A collaborator of a repository. */
+export interface Collaborator {
+  readonly user: User;
+  readonly access: Access;
+}
 
 /** Lists the collaborators of a repository that the caller may know, oldest first. */
 export async function listCollaborators(
   ctx: Ctx,
   repo: RepositoryContext,
   { size, offset }: Slice,
-): Promise<Listed<User>> {
+): Promise<Listed<Collaborator>> {
   const list = { repoId: repo.row.id, reader: readerOf(ctx, repo), size, offset };
-  return toListedPage(await batch(ctx.db, collaboratorPage(ctx.db, list)), ({ user }) => user);
+  return toListedPage(await batch(ctx.db, collaboratorPage(ctx.db, list)));
 }
 
 const collaboratorPage = prepareAll(

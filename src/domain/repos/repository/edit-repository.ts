@@ -16,6 +16,7 @@ import { record } from "../../../events/record.ts";
 import { encodeText } from "../../../git/byte-text.ts";
 import { differing } from "../../../lib/differing.ts";
 import { forbidden, invalid, invalidField, notFound } from "../../../lib/failure.ts";
+import { checkWebAddress, isWebAddress } from "../../../lib/web-address.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { recordAudit } from "../../people/audit/record-audit.ts";
 import { checkBranchName } from "../../code/branches/branch-name.ts";
@@ -176,6 +177,11 @@ const NO_UNIT = "at least one unit must stay enabled";
 function checkEdit(repo: Repository, edit: RepositoryEdit): void {
   if (edit.name !== undefined) checkRepositoryName(edit.name);
   if (edit.defaultBranch !== undefined) checkBranchName(edit.defaultBranch, "default_branch");
+  checkWebAddress(edit.website, "website");
+  if (edit.externalWikiUrl) {
+    checkExternalUrl(edit.externalWikiUrl, "external_wiki.external_wiki_url");
+  }
+  if (edit.issueSettings?.external) checkTracker(edit.issueSettings.external);
   if (!UNITS.some((unit) => edit[unit] ?? repo[unit])) throw invalid(NO_UNIT);
   if (repo.isMirror && edit.isArchived !== undefined) {
     throw invalid("repo is a mirror, cannot archive/un-archive");
@@ -190,6 +196,25 @@ function checkEdit(repo: Repository, edit: RepositoryEdit): void {
   }[pulls.defaultMergeStyle];
   if (edit.pullSettings?.defaultMergeStyle !== undefined && !isAllowed) {
     throw invalid(`the default merge style ${pulls.defaultMergeStyle} is not allowed here`);
+  }
+}
+
+function checkTracker({ url, format }: ExternalTracker): void {
+  checkExternalUrl(url, "external_tracker.external_tracker_url");
+  if (format === "") return;
+  // A format may contain these placeholders, and no other braces.
+  const filled = format.replaceAll(/\{(user|repo|index)\}/g, "x");
+  const field = "external_tracker.external_tracker_format";
+  if (/[{}]/.test(filled)) {
+    throw invalidField(field, "must have no braces but {user}, {repo} and {index}");
+  }
+  checkExternalUrl(filled, field);
+}
+
+/** As in Gitea, what is external is not on the reader's own machine. */
+function checkExternalUrl(text: string, field: string): void {
+  if (!isWebAddress(text) || new URL(text).hostname === "localhost") {
+    throw invalidField(field, "must be a URL with http or https");
   }
 }
 

@@ -14,6 +14,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import type { StoredRef } from "../../../storage/repository-records.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
+import { nameConflicts } from "../../code/commits/name-conflicts.ts";
 import { branchRef, findBranch } from "../../code/branches/find-branch.ts";
 import { POINTER_BYTES_MAX, readLfsPointer } from "../../code/contents/lfs-pointer.ts";
 import { adoptPacks } from "../../code/git/adopt-packs.ts";
@@ -30,8 +31,6 @@ export type UpstreamMerge = "up-to-date" | "fast-forward" | "merge";
 
 /** Maximum number of small files that are searched for LFS pointers. */
 const POINTERS_MAX = 10_000;
-/** Maximum number of conflicting paths that a refusal names. */
-const CONFLICTS_SHOWN_MAX = 10;
 
 /**
  * Brings a branch of a fork up to date with the repository it was forked from: forward if it has no
@@ -71,7 +70,7 @@ export async function mergeUpstream(
   const merged = isMerge
     ? await mergeTrees(own.repository, ours, theirs, name, upstream)
     : undefined;
-  await takeLargeFiles(ctx, own.repository, right, upstream, fork);
+  await takeIntroducedFiles(ctx, own.repository, right, upstream, fork);
   const adopted = await adoptPacks(ctx, [fork, own], [upstream, other], right, source);
   const update = { ref: branchRef(name), from: ref.oid };
   if (!merged) {
@@ -137,12 +136,7 @@ async function mergeTrees(
     { labels },
   );
   if (merge.kind === "merged") return { treeOid: merge.treeOid, objects };
-  const paths = [...new Set(merge.paths.map(({ path }) => decodeText(path)))];
-  const shown = paths.slice(0, CONFLICTS_SHOWN_MAX).join(", ");
-  const rest = paths.length - CONFLICTS_SHOWN_MAX;
-  throw conflict(
-    `merge conflicts in ${shown}${rest > 0 ? ` and ${rest} more` : ""}`.toWellFormed(),
-  );
+  throw conflict(nameConflicts(merge.paths.map(({ path }) => decodeText(path))));
 }
 
 /** The objects that a commit introduces, near their homes. */
@@ -154,7 +148,7 @@ const listIntroduced = (graph: CommitGraph, node: Node): Promise<ObjectLocation[
   });
 
 /** Gives the fork the large files that the new commits' files point at. */
-async function takeLargeFiles(
+export async function takeIntroducedFiles(
   ctx: Ctx,
   { catalog, graph, objects }: OpenRepository,
   commits: readonly Node[],

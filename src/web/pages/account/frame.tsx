@@ -22,7 +22,7 @@ type AccountTab =
   | "packages"
   | "members"
   | "teams"
-  | "labels"
+  | "settings"
   | "cleanup";
 
 /** How a page of an account is sent. */
@@ -214,7 +214,7 @@ function tabsOf({ account, membership, facts, owner, ctx }: AccountPage): Tab[] 
       ? [{ tab: "teams" as const, label: "Teams", path: `${below}/teams` }]
       : []),
     ...(membership.isOwner
-      ? [{ tab: "labels" as const, label: "Labels", path: `${below}/settings/labels` }]
+      ? [{ tab: "settings" as const, label: "Settings", path: `${below}/settings` }]
       : []),
     ...(ctx.config.packages.isOn && ctx.actor.user && owner.access >= ACCESS.admin
       ? [{ tab: "cleanup" as const, label: "Cleanup rules", path: `${below}/settings/packages` }]

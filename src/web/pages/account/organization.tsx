@@ -1,6 +1,9 @@
 import { Hono } from "hono";
+import type { PropsWithChildren } from "hono/jsx";
 
+import type { User } from "../../../db/schema/index.ts";
 import { listAllAccountsIn } from "../../../domain/people/accounts/list-accounts.ts";
+import { findMember } from "../../../domain/people/orgs/find-member.ts";
 import { findTeamNamed } from "../../../domain/people/orgs/find-team.ts";
 import { listMembers } from "../../../domain/people/orgs/list-members.ts";
 import { listTeams } from "../../../domain/people/orgs/list-teams.ts";
@@ -9,10 +12,11 @@ import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { AccountList } from "../account-list.tsx";
 import { Icon } from "../icon.tsx";
+import { Form } from "../layout.tsx";
 import { requireOwn } from "../open-page.ts";
 import { Pager, readListPage } from "../pager.tsx";
 import { RepositoryList } from "../repository-list.tsx";
-import { enterOrganizationPage } from "./enter.ts";
+import { type AccountPage, enterOrganizationPage } from "./enter.ts";
 import { renderAccount } from "./frame.tsx";
 
 const PAGE_SIZE = 40;
@@ -24,18 +28,83 @@ organizationPages.get("/org/:org/members", async (c) => {
   const page = await enterOrganizationPage(c);
   const { ctx, account, membership } = page;
   const list = readListPage(c, PAGE_SIZE);
-  const { items, total } = await listMembers(ctx, account, membership, list);
+  const { user } = ctx.actor;
+  const [{ items, total }, own] = await Promise.all([
+    listMembers(ctx, account, membership, list),
+    user && membership.isMember ? findMember(ctx, account, user.name) : undefined,
+  ]);
   return renderAccount(
     c,
     page,
     { tab: "members", title: `Members - ${account.name}` },
     <>
       <h2>{`${total} member${total === 1 ? "" : "s"}`}</h2>
-      <AccountList accounts={items} empty="No member of this organization is public." />
+      {own ? <OwnMembership page={page} isPublic={own.isPublic} /> : undefined}
+      <AccountList
+        accounts={items}
+        empty="No member of this organization is public."
+        more={membership.isOwner ? (member) => <Removal page={page} member={member} /> : undefined}
+      />
       <Pager url={c.req.url} page={list} total={total} />
     </>,
   );
 });
+
+interface MembershipProps {
+  page: AccountPage;
+  action: "remove" | "leave" | "public" | "private";
+}
+
+/** A form about a membership in the organization. */
+function MembershipForm({ page, action, children }: PropsWithChildren<MembershipProps>) {
+  const path = `/org/${page.account.name}/members/action`;
+  return (
+    <Form action={path} formToken={page.formToken} class="inline">
+      <input type="hidden" name="action" value={action} />
+      {children}
+    </Form>
+  );
+}
+
+/** What a member does with their own membership. */
+function OwnMembership({ page, isPublic }: { page: AccountPage; isPublic: boolean }) {
+  return (
+    <div class="row">
+      <MembershipForm page={page} action={isPublic ? "private" : "public"}>
+        <button type="submit" class="small">
+          {isPublic ? "Hide your membership" : "Show your membership to everybody"}
+        </button>
+      </MembershipForm>
+      <details class="menu">
+        <summary class="button small">Leave</summary>
+        <div class="menu-body">
+          <p>You leave all teams of the organization.</p>
+          <MembershipForm page={page} action="leave">
+            <button type="submit" class="danger">{`Leave ${page.account.name}`}</button>
+          </MembershipForm>
+        </div>
+      </details>
+    </div>
+  );
+}
+
+/** The form by which an owner removes a member. */
+function Removal({ page, member: { name } }: { page: AccountPage; member: User }) {
+  return (
+    <details class="menu end">
+      <summary class="button small">
+        Remove<span class="hidden">{` ${name}`}</span>
+      </summary>
+      <div class="menu-body">
+        <p>From the organization, and all of its teams.</p>
+        <MembershipForm page={page} action="remove">
+          <input type="hidden" name="member" value={name} />
+          <button type="submit" class="danger">{`Remove ${name}`}</button>
+        </MembershipForm>
+      </div>
+    </details>
+  );
+}
 
 organizationPages.get("/org/:org/teams", async (c) => {
   const page = await enterOrganizationPage(c);
@@ -49,7 +118,14 @@ organizationPages.get("/org/:org/teams", async (c) => {
     page,
     { tab: "teams", title: `Teams - ${account.name}` },
     <>
-      <h2>{`${total} team${total === 1 ? "" : "s"}`}</h2>
+      <div class="code-bar">
+        <h2 class="grow">{`${total} team${total === 1 ? "" : "s"}`}</h2>
+        {membership.isOwner ? (
+          <a class="button primary" href={`/org/${account.name}/teams/new`}>
+            New team
+          </a>
+        ) : undefined}
+      </div>
       <ul class="box commits">
         {items.map(({ team }) => (
           <li>
@@ -87,7 +163,17 @@ organizationPages.get("/org/:org/teams/:team", async (c) => {
     page,
     { tab: "teams", title: `${team.name} - ${account.name}` },
     <>
-      <h2>{team.name}</h2>
+      <div class="code-bar">
+        <h2 class="grow">{team.name}</h2>
+        {membership.isOwner ? (
+          <a
+            class="button"
+            href={`/org/${account.name}/teams/${encodeURIComponent(team.name)}/edit`}
+          >
+            Edit team
+          </a>
+        ) : undefined}
+      </div>
       {team.description === "" ? undefined : <p>{team.description}</p>}
       <h3>{`${members.total} member${members.total === 1 ? "" : "s"}`}</h3>
       <AccountList accounts={members.items} empty="There is nobody here." />

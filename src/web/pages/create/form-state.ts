@@ -3,7 +3,7 @@ import type { Refusal } from "../or-refuse.ts";
 
 /** A form that is shown: what was typed into it, and why it was refused. */
 export class FormState {
-  private readonly form: Form;
+  readonly form: Form;
   readonly refusal: Refusal | undefined;
   private readonly isSent: boolean;
 

@@ -37,18 +37,29 @@ organizationCreation.post(PATH, async (c) => {
   );
 });
 
-const VISIBILITIES = [
+/** Who sees an organization. */
+export const ORGANIZATION_VISIBILITIES = [
   ["public", "Public", "Everybody sees it."],
   ["limited", "Limited", "People who are signed in see it."],
   ["private", "Private", "Its members see it."],
 ] as const satisfies readonly (readonly [Visibility, string, string])[];
 
 /** Characters of the fields, as the API has them. */
-const CHARS_MAX = { username: 40, full_name: 100, description: 255, website: 255, location: 50 };
+export const ORGANIZATION_CHARS_MAX = {
+  username: 40,
+  full_name: 100,
+  email: 254,
+  description: 255,
+  website: 255,
+  location: 50,
+};
 
 function toOrganization(form: SentForm): Parameters<typeof createOrganization>[2] {
-  const line = (name: keyof typeof CHARS_MAX) => form.line(name, CHARS_MAX[name]);
-  const visibility = VISIBILITIES.find(([each]) => each === form.text("visibility"))?.[0];
+  const line = (name: keyof typeof ORGANIZATION_CHARS_MAX) =>
+    form.line(name, ORGANIZATION_CHARS_MAX[name]);
+  const visibility = ORGANIZATION_VISIBILITIES.find(
+    ([each]) => each === form.text("visibility"),
+  )?.[0];
   return {
     name: line("username"),
     fullName: line("full_name"),
@@ -61,9 +72,9 @@ function toOrganization(form: SentForm): Parameters<typeof createOrganization>[2
 }
 
 function renderCreation(c: Context<WebEnv>, page: OwnPage, state: FormState): Promise<Response> {
-  const field = (name: keyof typeof CHARS_MAX) => ({
+  const field = (name: keyof typeof ORGANIZATION_CHARS_MAX) => ({
     ...state.of(name),
-    maxlength: CHARS_MAX[name],
+    maxlength: ORGANIZATION_CHARS_MAX[name],
   });
   return renderPage(
     c,
@@ -72,7 +83,7 @@ function renderCreation(c: Context<WebEnv>, page: OwnPage, state: FormState): Pr
     <section class="card form">
       <h1>New organization</h1>
       <p>An organization owns repositories and packages for a group of people, in teams.</p>
-      <GeneralFault state={state} fields={Object.keys(CHARS_MAX)} />
+      <GeneralFault state={state} fields={Object.keys(ORGANIZATION_CHARS_MAX)} />
       <Form action={PATH} formToken={page.formToken}>
         <Field
           label="Name"
@@ -84,7 +95,12 @@ function renderCreation(c: Context<WebEnv>, page: OwnPage, state: FormState): Pr
         <Field label="Description" {...field("description")} isOptional />
         <Field label="Website" {...field("website")} isOptional />
         <Field label="Location" {...field("location")} isOptional />
-        <ChoiceField state={state} legend="Visibility" name="visibility" options={VISIBILITIES} />
+        <ChoiceField
+          state={state}
+          legend="Visibility"
+          name="visibility"
+          options={ORGANIZATION_VISIBILITIES}
+        />
         <button type="submit" class="primary">
           Create organization
         </button>

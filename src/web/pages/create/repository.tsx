@@ -15,7 +15,7 @@ import {
 } from "../../../domain/repos/repository/find-creation-context.ts";
 import { findRepositoryById } from "../../../domain/repos/repository/find-repository.ts";
 import { isAllowed } from "../../../auth/access/permission.ts";
-import { invalid, notFound } from "../../../lib/failure.ts";
+import { invalid, invalidField, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
@@ -98,7 +98,9 @@ const isLabelTemplate = (name: string): name is LabelTemplateName =>
 
 function toCreation(form: SentForm): Parameters<typeof createRepository>[2] {
   const labels = form.text("issue_labels");
-  if (labels !== "" && !isLabelTemplate(labels)) throw invalid("There are no such labels.");
+  if (labels !== "" && !isLabelTemplate(labels)) {
+    throw invalidField("issue_labels", "must be a set of labels");
+  }
   const gitignores = form
     .namesWith(GITIGNORE)
     .map((name) => name.slice(GITIGNORE.length))
@@ -147,7 +149,15 @@ function toGeneration(form: SentForm): Parameters<typeof generateRepository>[3] 
 }
 
 /** The fields that show a refusal of their own. */
-const FIELDS = ["owner", "name", "description", "default_branch", "gitignores", "license"];
+const FIELDS = [
+  "owner",
+  "name",
+  "description",
+  "default_branch",
+  "gitignores",
+  "license",
+  "issue_labels",
+];
 
 interface CreationProps {
   state: FormState;
@@ -172,7 +182,12 @@ async function renderCreation(
           {"From the template "}
           <a href={repositoryPath(template)}>{`${template.owner.name}/${template.row.name}`}</a>
         </p>
-      ) : undefined}
+      ) : (
+        <p>
+          {"Is it elsewhere already? "}
+          <a href="/repo/migrate">Migrate it.</a>
+        </p>
+      )}
       <GeneralFault state={state} fields={FIELDS} />
       <Form action={PATH} formToken={formToken}>
         {template ? (

@@ -19,7 +19,6 @@ import type { Listed } from "../../../domain/slice.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { enterOrganizationPage } from "../account/enter.ts";
-import { renderAccount } from "../account/frame.tsx";
 import { repositoryPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { FormState } from "../create/form-state.ts";
@@ -28,6 +27,7 @@ import { keepText } from "../keep-text.tsx";
 import { Form, Notice } from "../layout.tsx";
 import { type Page, requireOwn } from "../open-page.ts";
 import { orRefuse, type Refusal } from "../or-refuse.ts";
+import { renderOrganizationSettings } from "../organization-settings/page.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { readId } from "../read-id.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
@@ -98,11 +98,11 @@ const enterOrganizationLabels: Enter = async (c) => {
     path: organizationLabelsPath(account),
     canChange: true,
     send: (title, body, options) =>
-      renderAccount(
+      renderOrganizationSettings(
         c,
         page,
-        { ...options, tab: "labels", title: `${title} - ${account.name}` },
-        body,
+        { title, link: "/labels", isHeaded: true, body },
+        { ...options },
       ),
   };
 };

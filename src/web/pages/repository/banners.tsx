@@ -11,6 +11,7 @@ export function Banners({ page }: { page: EnteredRepository }) {
   return (
     <>
       <Origin page={page} />
+      <MigrationState page={page} />
       {row.archivedAt === null ? undefined : (
         <p class="notice banner">
           {"This repository was archived "}
@@ -59,6 +60,29 @@ function Origin({ page: { ctx, repo, facts } }: { page: EnteredRepository }) {
         </>
       )}
       {mirror?.failure ? ". The last attempt failed." : undefined}
+    </p>
+  );
+}
+
+const MIGRATION_WORDS = {
+  running: "This repository is being migrated: more of it is still to come.",
+  waiting: "This repository is being migrated. The migration waits for the other side.",
+  failed: "The migration of this repository has failed: some of it may be missing.",
+  cancelled: "The migration of this repository was cancelled: some of it may be missing.",
+} as const;
+
+/** The state of a migration that is not done, with the way to its page for administrators. */
+function MigrationState({ page: { ctx, repo } }: { page: EnteredRepository }) {
+  const state = repo.row.origin?.import;
+  if (!state) return <></>;
+  return (
+    <p class="notice banner row">
+      <span class="grow">{MIGRATION_WORDS[state]}</span>
+      {ctx.actor.user && isAllowed(repo, { mode: "admin" }) ? (
+        <a class="button small" href={`${repositoryPath(repo)}/-/migrate/status`}>
+          Progress
+        </a>
+      ) : undefined}
     </p>
   );
 }

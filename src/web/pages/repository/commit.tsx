@@ -20,6 +20,7 @@ import type { WebEnv } from "../../env.ts";
 import { commitPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { CopyButton } from "../copy-button.tsx";
+import { hasEditor, mayCommit, pickPath } from "../editor/addresses.ts";
 import { Icon } from "../icon.tsx";
 import { renderCommitMessage } from "../markup.ts";
 import { CheckName, NO_MESSAGE, Person, Signature, StatusIcon, subjectOf } from "./commit-line.tsx";
@@ -182,7 +183,8 @@ interface CommitBoxProps {
   note: string | undefined;
 }
 
-function CommitBox({ page: { repo, ctx }, entry, html, note }: CommitBoxProps) {
+function CommitBox({ page, entry, html, note }: CommitBoxProps) {
+  const { repo, ctx } = page;
   // A link does not go beyond its line.
   const [subject = "", ...rest] = html.split("\n");
   const body = rest.join("\n").trim();
@@ -233,6 +235,14 @@ function CommitBox({ page: { repo, ctx }, entry, html, note }: CommitBoxProps) {
         <a href={`${path}/branches-and-tags`}>Branches and tags</a>
         <a href={`${path}.diff`}>Diff</a>
         <a href={`${path}.patch`}>Patch</a>
+        {hasEditor(page) && mayCommit(repo) ? (
+          <>
+            <a href={pickPath(repo, commitOid, repo.row.defaultBranch, "revert")}>Revert</a>
+            <a href={pickPath(repo, commitOid, repo.row.defaultBranch, "cherry-pick")}>
+              Cherry-pick
+            </a>
+          </>
+        ) : undefined}
       </div>
     </section>
   );

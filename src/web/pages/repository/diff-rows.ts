@@ -129,11 +129,15 @@ function formatGap(
     up: { first: Math.max(first, last - EXPANDED_LINES + 1), last },
   };
   const isWhole = last - first < EXPANDED_LINES;
-  const links = [
-    ...(before && !isWhole ? [["↓", ends.down] as const] : []),
-    ...(after && !isWhole ? [["↑", ends.up] as const] : []),
-    ...(isWhole ? [["↕", ends.down] as const] : []),
-  ].map(([arrow, range]) => formatLink(arrow, range, path, id, view));
+  const links = (
+    view.isOfDraft
+      ? []
+      : [
+          ...(before && !isWhole ? [["↓", ends.down] as const] : []),
+          ...(after && !isWhole ? [["↑", ends.up] as const] : []),
+          ...(isWhole ? [["↕", ends.down] as const] : []),
+        ]
+  ).map(([arrow, range]) => formatLink(arrow, range, path, id, view));
   const colspans = view.style === "split" ? [1, 3] : [2, 1];
   const header = after ? escapeHtml(formatHeader(after)) : "";
   return `<tr class="hunk"><td colspan="${colspans[0]}">${links.join("")}</td><td colspan="${colspans[1]}">${header}</td></tr>`;

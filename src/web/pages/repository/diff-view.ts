@@ -24,6 +24,8 @@ export interface DiffView {
     changes: Readonly<Record<string, string | undefined>>,
     fragment?: string,
   ) => string;
+  /** Whether it is of a text that is not stored, and no address shows more of it. */
+  readonly isOfDraft?: boolean;
 }
 
 /** Ranges of lines that an address names, at most. */

@@ -1,6 +1,7 @@
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { CopyIcon } from "../copy-button.tsx";
+import { editorPath } from "../editor/addresses.ts";
 import { toShellWord } from "../shell-word.ts";
 import type { EnteredRepository } from "./enter.ts";
 
@@ -24,7 +25,13 @@ export function EmptyRepository({ page: { ctx, repo } }: { page: EnteredReposito
     <section class="card">
       <h2>This repository is empty</h2>
       <p>
-        {"Begin with a folder of yours: "}
+        {"Begin here: "}
+        <a href={editorPath(repo, "_new", defaultBranch)}>write a file</a>
+        {" or "}
+        <a href={editorPath(repo, "_upload", defaultBranch)}>upload files</a>.
+      </p>
+      <p>
+        {"Or begin with a folder of yours: "}
         <CopyIcon text={fresh} subject="the commands" />
       </p>
       <pre class="secret">{fresh}</pre>

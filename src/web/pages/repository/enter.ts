@@ -9,6 +9,7 @@ import { enterPullForReader } from "../../../entrance/enter-pull.ts";
 import {
   enterNetworkForReader,
   enterRepositoryForReader,
+  enterRulesForReader,
   type RelativeName,
   type RepositoryTarget,
 } from "../../../entrance/enter-repository.ts";
@@ -42,21 +43,21 @@ export const READ_CODE: Requirement = { unit: "code", mode: "read" };
  * Cost: one round trip of the database.
  *
  * @param scopes What a form of the page changes; nothing for a page that is read.
+ * @param options.whileMigrating Whether a form may change a repository that is being migrated.
  * @param options.showsInsights Whether the stored insights into the code are loaded.
+ * @param options.showsRules Whether the rules of branches and tags are loaded.
  * @throws Failure as `enterRepository` does.
  */
 export async function enterRepositoryPage(
   c: Context<WebEnv>,
   requirement: Requirement,
   scopes: readonly Scope[] = [],
-  options: Pick<RepositoryTarget, "showsInsights"> = {},
+  options: Pick<RepositoryTarget, "showsInsights" | "showsRules" | "whileMigrating"> = {},
 ): Promise<EnteredRepository> {
   const { owner = "", repo: name = "" } = c.req.param() as Record<string, string>;
   const target = { ...targetOf(c, { owner, name, requirement, scopes }), ...options };
-  const { ctx, repo, facts, unreadCount, insights } = await enterRepositoryForReader(
-    readerRequest(c),
-    target,
-  );
+  const enter = options.showsRules ? enterRulesForReader : enterRepositoryForReader;
+  const { ctx, repo, facts, unreadCount, insights } = await enter(readerRequest(c), target);
   return { ...(await toPublicPage(c, ctx, unreadCount)), repo, facts, insights };
 }
 

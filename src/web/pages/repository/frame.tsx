@@ -57,6 +57,7 @@ const TABS = {
   },
   packages: { label: "Packages", path: "/packages", requirement: READ_PACKAGES },
   activity: { label: "Activity", path: "/activity", requirement: { mode: "read" } },
+  settings: { label: "Settings", path: "/settings", requirement: { mode: "admin" } },
 } as const satisfies Record<string, Tab>;
 
 /** How a page of a repository is sent. */

@@ -31,6 +31,7 @@ import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { ITEMS_PER_PAGE, renderInTurns } from "../render-in-turns.ts";
+import { editorPath, hasEditor } from "../editor/addresses.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { commitFeedsOf } from "./commits.tsx";
@@ -149,6 +150,7 @@ async function showSource(
             Search
           </a>
         ) : undefined}
+        {found.file ? undefined : <AddMenu page={page} found={found} />}
         {isRoot ? <CloneBox page={page} revision={revision} /> : undefined}
       </div>
       {found.file ? (
@@ -166,6 +168,30 @@ async function showSource(
         </Directory>
       )}
     </>,
+  );
+}
+
+/** The ways to add files to a directory of a branch. */
+function AddMenu({ page, found }: { page: EnteredRepository; found: SourceView }) {
+  const { repo } = page;
+  const { revision, path } = found;
+  if (revision.kind !== "branch" || !hasEditor(page)) return <></>;
+  const links = [
+    ["New file", editorPath(repo, "_new", revision.name, path)],
+    ["Upload files", editorPath(repo, "_upload", revision.name, path)],
+    ["Apply a patch", editorPath(repo, "_diffpatch", revision.name)],
+  ] as const;
+  return (
+    <details class="menu">
+      <summary class="button">Add</summary>
+      <ul class="menu-body">
+        {links.map(([label, href]) => (
+          <li>
+            <a href={href}>{label}</a>
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 
@@ -368,6 +394,12 @@ function File({ page, found, file, language, rendered, isSource }: FileProps) {
     ...(revision.kind === "branch"
       ? [["Feed", sourcePath(repo, "atom", revision, path)] as const]
       : []),
+    ...(revision.kind === "branch" && hasEditor(page)
+      ? ([
+          ["Edit", editorPath(repo, "_edit", revision.name, path)],
+          ["Delete", editorPath(repo, "_delete", revision.name, path)],
+        ] as const)
+      : []),
   ] as const;
   return (
     <div class="box">
@@ -377,9 +409,11 @@ function File({ page, found, file, language, rendered, isSource }: FileProps) {
         {rendered?.isDocument || isSource ? (
           <a href={isSource ? "?" : "?display=source"}>{isSource ? "Rendered" : "Source"}</a>
         ) : undefined}
-        {file.kind === "submodule"
-          ? undefined
-          : links.map(([label, href]) => <a href={href}>{label}</a>)}
+        {(file.kind === "submodule" ? links.filter(([label]) => label === "Delete") : links).map(
+          ([label, href]) => (
+            <a href={href}>{label}</a>
+          ),
+        )}
         {file.text === undefined || file.kind === "submodule" ? undefined : (
           <CopyButton file={sourcePath(repo, file.isLfs ? "media" : "raw", revision, path)} />
         )}

@@ -1,14 +1,14 @@
-import { isAllowed } from "../../auth/access/permission.ts";
-import { callerSql } from "../../auth/caller-sql.ts";
-import type { Ctx } from "../../context.ts";
-import { notFound } from "../../lib/failure.ts";
-import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { isAllowed } from "../../../../auth/access/permission.ts";
+import { callerSql } from "../../../../auth/caller-sql.ts";
+import type { Ctx } from "../../../../context.ts";
+import { notFound } from "../../../../lib/failure.ts";
+import type { RepositoryContext } from "../../../../shapes/repos/repository.ts";
 import {
   isNamed,
   selectRepositories,
   toRepositoryContext,
-} from "../../domain/repos/repository/find-repository.ts";
-import type { HookOwner } from "../../domain/exchange/webhooks/hooks/hook-owner.ts";
+} from "../../../repos/repository/find-repository.ts";
+import type { HookOwner } from "../hooks/hook-owner.ts";
 
 /**
  * Finds the repository that a webhook test is about.

@@ -1,0 +1,40 @@
+import { isAllowed } from "../../../auth/access/permission.ts";
+import type { PickKind } from "../../../domain/code/commits/pick-commit.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { encodePath } from "../../../shapes/urls.ts";
+import { repositoryPath } from "../addresses.ts";
+import type { EnteredRepository } from "../repository/enter.ts";
+
+/** The pages that change files, by the first name of their paths below the repository. */
+export type EditorRoute = "_new" | "_edit" | "_delete" | "_upload" | "_diffpatch";
+
+/** The path of a page that changes files: `/alice/project/_edit/main/docs/a.md`. */
+export function editorPath(
+  repo: RepositoryContext,
+  route: EditorRoute,
+  branch: string,
+  path = "",
+): string {
+  const base = `${repositoryPath(repo)}/${route}/${encodePath(branch)}`;
+  return path === "" ? base : `${base}/${encodePath(path)}`;
+}
+
+/** Whether the page of a repository links to its editor: its files change by commits made here. */
+export const hasEditor = ({ ctx, repo: { row } }: EnteredRepository): boolean =>
+  ctx.actor.user !== undefined && row.archivedAt === null && !row.isMirror;
+
+/** The parameter by which Gitea's addresses say that a commit is reverted. */
+export const PICK_KIND = "cherry-pick-type";
+
+/** The path of the page that makes a commit again on a branch, or reverts it there. */
+export const pickPath = (
+  repo: RepositoryContext,
+  oid: string,
+  branch: string,
+  kind: PickKind,
+): string =>
+  `${repositoryPath(repo)}/_cherrypick/${oid}/${encodePath(branch)}${kind === "revert" ? `?${PICK_KIND}=revert` : ""}`;
+
+/** The permission to commit to the repository itself. */
+export const mayCommit = (repo: RepositoryContext): boolean =>
+  isAllowed(repo, { unit: "code", mode: "write" });

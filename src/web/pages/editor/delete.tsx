@@ -1,0 +1,97 @@
+import { type Context, Hono } from "hono";
+
+import { applyFiles } from "../../../domain/code/contents/change-files.ts";
+import {
+  type EditableFile,
+  readEditableFile,
+} from "../../../domain/code/contents/read-editable-file.ts";
+import { conflict, notFound } from "../../../lib/failure.ts";
+import { requestPath } from "../../../lib/request-path.ts";
+import type { WebEnv } from "../../env.ts";
+import { sourcePath } from "../addresses.ts";
+import { GeneralFault } from "../create/fields.tsx";
+import { FormState } from "../create/form-state.ts";
+import { formatBytes } from "../format-bytes.ts";
+import { Form } from "../layout.tsx";
+import { type ChangePage, receiveChange, renderChange, showChange } from "./change-page.tsx";
+import { COMMIT_FIELDS, CommitFields, pathAfterCommit, readCommit } from "./commit-fields.tsx";
+import type { EditorPage } from "./enter.ts";
+
+const FORM_BYTES_MAX = 512 * 1024;
+
+/** The page on which a file is deleted. */
+export const fileDeletion = new Hono<WebEnv>();
+
+fileDeletion.get("/:owner/:repo/_delete/:path{.+}", (c) => showChange(c, deletedFile));
+fileDeletion.post("/:owner/:repo/_delete/:path{.+}", (c) => receiveChange(c, deletedFile));
+
+const deletedFile: ChangePage<EditableFile | undefined> = {
+  bytesMax: FORM_BYTES_MAX,
+  read: async ({ snapshot: { repository }, revision, names }, c) => {
+    const file = await readEditableFile(repository, revision, names);
+    if (!file && c.req.method === "GET") throw notFound();
+    return file;
+  },
+  show: async (c, page, file, state) => {
+    if (page.isFirst) throw notFound();
+    return showDeletion(c, page, file, state ?? FormState.fresh());
+  },
+  commit: async (page, form, file) => {
+    const { ctx, target, user, path } = page;
+    if (!target) throw notFound();
+    const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+    // A form that is sent twice finds nothing any more.
+    if (file) {
+      const sha = form.text("sha");
+      if (sha !== file.oid) {
+        throw conflict(
+          "Somebody else has changed the file meanwhile: look at it before you delete it.",
+        );
+      }
+      const options = await readCommit(page, form);
+      await applyFiles(ctx, target, user, [{ kind: "delete", path, sha }], options);
+    }
+    return pathAfterCommit(page, form, above);
+  },
+};
+
+function showDeletion(
+  c: Context<WebEnv>,
+  page: EditorPage,
+  file: EditableFile | undefined,
+  state: FormState,
+): Response | Promise<Response> {
+  const { repo, branch, path, formToken } = page;
+  const shown = sourcePath(repo, "src", { kind: "branch", name: branch }, path);
+  return renderChange(
+    c,
+    page,
+    `Delete ${path}`,
+    { status: state.refusal?.status ?? 200 },
+    <section class="card form editing">
+      <h2>{`Delete ${path}`}</h2>
+      <GeneralFault state={state} fields={COMMIT_FIELDS} />
+      {file ? (
+        <p>
+          {`The commit removes this file of ${formatBytes(file.sizeBytes)} from the branch; the history keeps it. `}
+          <a href={shown}>Look at it.</a>
+        </p>
+      ) : (
+        <p>The file is not there any more.</p>
+      )}
+      <Form action={requestPath(c.req.url)} formToken={formToken}>
+        <input type="hidden" name="sha" value={file?.oid ?? ""} />
+        <CommitFields page={page} state={state} summary={`Delete ${path}`}>
+          <div class="row">
+            <button type="submit" class="danger">
+              Delete the file
+            </button>
+            <a class="button" href={shown}>
+              Cancel
+            </a>
+          </div>
+        </CommitFields>
+      </Form>
+    </section>,
+  );
+}

@@ -1,0 +1,92 @@
+import type { PropsWithChildren } from "hono/jsx";
+
+import { Form, Notice } from "../layout.tsx";
+import type { Refusal } from "../or-refuse.ts";
+import type { SettingsView } from "./settings-part.ts";
+
+interface SettingsFrameProps {
+  /** The path of the settings. */
+  path: string;
+  /** The names of the parts, by their paths below it. */
+  links: Readonly<Record<string, string>>;
+  view: SettingsView;
+  refusal: Refusal | undefined;
+}
+
+/** A page of settings beside the links of all of them. */
+export function SettingsFrame({ path, links, view, refusal }: SettingsFrameProps) {
+  return (
+    <div class="settings">
+      <nav aria-label="Settings">
+        <ul class="side-nav">
+          {Object.entries(links).map(([below, label]) => (
+            <li>
+              <a href={path + below} aria-current={below === view.link ? "page" : undefined}>
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div>
+        {view.isHeaded ? undefined : <h2>{view.title}</h2>}
+        {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
+        {view.body}
+      </div>
+    </div>
+  );
+}
+
+interface ActionFormProps {
+  page: { readonly formToken: string };
+  /** The path of the form. */
+  to: string;
+  action: string;
+  /** Hidden fields besides. */
+  fields?: Readonly<Record<string, string | number>>;
+  class?: string;
+  enctype?: "multipart/form-data";
+}
+
+/** A form of a page of settings. */
+export function ActionForm(props: PropsWithChildren<ActionFormProps>) {
+  const { page, to, action, fields = {}, children, ...attributes } = props;
+  return (
+    <Form action={to} formToken={page.formToken} {...attributes}>
+      <input type="hidden" name="action" value={action} />
+      {Object.entries(fields).map(([name, value]) => (
+        <input type="hidden" name={name} value={String(value)} />
+      ))}
+      {children}
+    </Form>
+  );
+}
+
+interface AskProps extends ActionFormProps {
+  /** The button that opens the question, and that which answers it. */
+  label: string;
+  /** What the button is about, for those who hear it alone. */
+  about?: string;
+}
+
+/** A form that asks before it is sent, so that one click does nothing. */
+export function AskingForm({ label, about = "", children, ...form }: PropsWithChildren<AskProps>) {
+  const hidden = about === "" ? undefined : <span class="hidden">{` ${about}`}</span>;
+  return (
+    <details class="menu end">
+      <summary class="button small">
+        {label}
+        {hidden}
+      </summary>
+      <div class="menu-body">
+        {children}
+        <ActionForm {...form}>
+          <button type="submit" class="danger">
+            {label}
+            {about === "" ? "" : ` ${about}`}
+          </button>
+        </ActionForm>
+      </div>
+    </details>
+  );
+}
