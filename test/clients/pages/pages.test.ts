@@ -67,13 +67,44 @@ const SIGNED_IN = [
   "/root/shown/releases/new",
   "/root/shown/releases/edit/v1",
 ];
-const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
+const SETTINGS = [
+  "",
+  "/account",
+  "/appearance",
+  "/security",
+  "/tokens",
+  "/keys",
+  "/applications",
+  "/organization",
+  "/repos",
+  "/blocked_users",
+  "/log",
+].map((part) => `/user/settings${part}`);
+const ADMINISTRATION = [
+  "",
+  "/users",
+  "/users/new",
+  "/users/1",
+  "/users/1/edit",
+  "/emails",
+  "/badges",
+  "/orgs",
+  "/repos",
+  "/packages",
+  "/monitor/cron",
+  "/monitor/queue",
+  "/storage",
+  "/config",
+  "/audit",
+].map((part) => `/-/admin${part}`);
 const PUBLIC = [
   "/user/login",
   "/user/sign_up",
   "/user/forgot_password",
   "/user/activate?code=x",
   "/",
+  "/docs",
+  "/docs/administration",
   "/explore/repos",
   "/explore/users",
   "/explore/topics",
@@ -749,7 +780,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
       const diffs = [change, `${change}?style=split`, comparison, "/root/changed/compare/x"];
       for (const path of [...PUBLIC, ...diffs]) await look(path);
       await signIn(page, "root");
-      for (const path of [...SIGNED_IN, ...SETTINGS]) await look(path);
+      for (const path of [...SIGNED_IN, ...SETTINGS, ...ADMINISTRATION]) await look(path);
 
       expect(faults).toEqual({});
       expect(complaints).toEqual([]);
