@@ -22,6 +22,7 @@ import { releaseRoutes } from "./releases/index.ts";
 import { repoRoutes } from "./repos/index.ts";
 import { selfRoutes } from "./self/index.ts";
 import { userRoutes } from "./users/index.ts";
+import { wikiRoutes } from "./wiki/index.ts";
 
 /**
  * The routes of the API by group. When two paths match a request, the one registered first handles
@@ -39,6 +40,7 @@ const ROUTES = [
   ...issueRoutes,
   ...pullRoutes,
   ...releaseRoutes,
+  ...wikiRoutes,
   ...notificationRoutes,
   ...labelRoutes,
   ...selfRoutes,

@@ -49,10 +49,6 @@ PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
 POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
-POST /repos/{owner}/{repo}/wiki/new
-GET DELETE PATCH /repos/{owner}/{repo}/wiki/page/{pageName}
-GET /repos/{owner}/{repo}/wiki/pages
-GET /repos/{owner}/{repo}/wiki/revisions/{pageName}
 GET /user/actions/jobs
 GET /user/actions/runners
 GET POST /user/actions/runners/registration-token

@@ -11,6 +11,7 @@ import type { ReleaseEvent } from "./kinds/release-event.ts";
 import type { RepositoryEvent } from "./kinds/repository-event.ts";
 import type { SocialEvent } from "./kinds/social-event.ts";
 import type { TimeEvent } from "./kinds/time-event.ts";
+import type { WikiEvent } from "./kinds/wiki-event.ts";
 import type { WebhookChangeEvent } from "./kinds/webhook-change-event.ts";
 
 /**
@@ -31,4 +32,5 @@ export type Event =
   | RepositoryEvent
   | SocialEvent
   | TimeEvent
-  | WebhookChangeEvent;
+  | WebhookChangeEvent
+  | WikiEvent;

@@ -11,6 +11,7 @@ import { type Capabilities, parseCapabilities } from "../git/wire/capabilities.t
 import { joinBytes } from "../git/wire/pkt-line.ts";
 import { viewRefs } from "./advertised-refs.ts";
 import { gitAnswer } from "./answer.ts";
+import { openRefs } from "./open-refs.ts";
 
 const AGENT = "agent=edgeforge";
 
@@ -87,7 +88,8 @@ export async function advertise(
   }
   // As with git's `receive.hideRefs`: a push can't update the refs of pull requests, and `--mirror`
   // would try to delete them.
-  const snapshot = await ctx.git.repository(repo.row).snapshot(isUpload ? "all" : "none");
+  const stored = ctx.git.repository(repo.row);
+  const snapshot = await openRefs(repo, stored, isUpload ? "all" : "none");
   const { refs, head } = viewRefs(snapshot, repo.row.defaultBranch);
   const advertised: readonly AdvertisedRef[] = isUpload && head ? [head, ...refs] : refs;
   const items = isUpload

@@ -27,8 +27,9 @@ const gitDoor = (refuseWriting: () => Failure): Door => ({
   refuseScopes: () => forbidden("Forbidden"),
   refuseUnknown,
   requireAccess(actor, repo, requirement) {
-    // A repository without readable code does not exist for git.
-    if (!isAllowed(repo, { unit: "code", mode: "read" })) throw refuseUnknown(actor);
+    // A repository without readable code does not exist for git, nor does a wiki.
+    const unit = requirement.unit ?? "code";
+    if (!isAllowed(repo, { unit, mode: "read" })) throw refuseUnknown(actor);
     if (!isAllowed(repo, requirement)) throw refuseWriting();
     // Before the client sends a pack that would be refused.
     if (requirement.mode !== "read") refuseReadOnly(repo);

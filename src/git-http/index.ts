@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { toWiki } from "../domain/code/wiki/to-wiki.ts";
 import { enterPush } from "../entrance/enter-push.ts";
 import { enterRepository, type RequestContext } from "../entrance/enter-repository.ts";
 import { requestedVersion, type ServiceName } from "../git/wire/advertisement.ts";
@@ -12,10 +13,12 @@ import { lfs } from "./lfs/index.ts";
 import { receivePack } from "./receive-pack.ts";
 import { renderFailure } from "./render-failure.ts";
 import { readRequestBody, readWholeBody } from "./request-body.ts";
-import { toPush, toRead } from "./target.ts";
+import { isOfWiki, toPush, toRead, toWikiOf } from "./target.ts";
 import { uploadPack } from "./upload-pack.ts";
 
-/** Git's smart HTTP protocol, at the URL of a repository with and without `.git`. */
+/**
+ * Git's smart HTTP protocol, at the URL of a repository with and without `.git`, and of its wiki.
+ */
 export const gitHttp = new Hono<GitHttpEnv>({ router: new TrieRouter() });
 
 gitHttp.get("/:owner/:repo/info/refs", async (c) => {
@@ -61,10 +64,17 @@ const NO_DUMB_PROTOCOL =
  *
  * SECURITY: `service` must be the service that the route runs, never an unchecked parameter.
  */
-const enter = (c: Context<GitHttpEnv>, service: ServiceName): Promise<RequestContext> =>
-  service === "git-upload-pack"
-    ? enterRepository(incoming(c), toRead(c))
-    : enterPush(incomingPush(c), toPush(c));
+function enter(c: Context<GitHttpEnv>, service: ServiceName): Promise<RequestContext> {
+  const isUpload = service === "git-upload-pack";
+  if (isOfWiki(c)) return enterWiki(c, isUpload ? "read" : "write");
+  return isUpload ? enterRepository(incoming(c), toRead(c)) : enterPush(incomingPush(c), toPush(c));
+}
+
+/** Enters the wiki of the path's repository, as a repository of its own. */
+async function enterWiki(c: Context<GitHttpEnv>, mode: "read" | "write"): Promise<RequestContext> {
+  const { ctx, repo } = await enterRepository(incoming(c), toWikiOf(c, mode));
+  return { ctx, repo: toWiki(repo) };
+}
 
 function refuseOtherType(c: Context<GitHttpEnv>, service: ServiceName): void {
   const expected = `application/x-${service}-request`;

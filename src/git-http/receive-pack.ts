@@ -197,7 +197,7 @@ async function completePush(
   try {
     const { accepted, isForPulls, refused } = context.chosen;
     if (accepted.length === 0) return { unpackError: undefined, results: refused };
-    const hints = report ? openHints(context, accepted) : undefined;
+    const hints = report && !repo.isWiki ? openHints(context, accepted) : undefined;
     const verified = await verifyPack();
     const isAtomic = request.capabilities.has("atomic");
     const uploadId = upload?.uploadId;
@@ -210,7 +210,7 @@ async function completePush(
     const count = results.length;
     reportMeter?.(`Processed ${count} ${count === 1 ? "reference" : "references"}\n`);
     report?.(isForPulls ? namePulls(context, pushed) : await suggestPulls(context, hints, pushed));
-    if (results.some(({ kind }) => kind === "ok")) {
+    if (!repo.isWiki && results.some(({ kind }) => kind === "ok")) {
       const options = parsePushOptions(request.pushOptions);
       const refusal = await applyPushOptions(ctx, repo, options).catch((error: unknown) => {
         // The refs are updated already, so the report must confirm them.
@@ -275,6 +275,8 @@ async function chooseRefs(
   { ctx, repo }: RequestContext,
   commands: readonly RefCommand[],
 ): Promise<ChosenRefs> {
+  // The guard of a wiki admits writers alone; the refs of its pull requests are none.
+  if (repo.isWiki) return { accepted: commands, isForPulls: false, refused: [] };
   const mayWrite = isAllowed(repo, { unit: "code", mode: "write" });
   const isPlain = ({ ref }: RefCommand): boolean => !isForPull(ref);
   const maintained =

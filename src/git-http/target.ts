@@ -10,17 +10,42 @@ import { requestPath } from "../lib/request-path.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import type { GitHttpEnv } from "./env.ts";
 
+/** What a path ends with that names the wiki of a repository; no repository's name does. */
+const WIKI = /\.wiki$/i;
+
+/** The name in the path, without `.git`. */
+const namedIn = (c: Context<GitHttpEnv>): string =>
+  ((c.req.param() as { repo?: string }).repo ?? "").replace(/\.git$/i, "");
+
+/** Whether the path names the wiki of a repository. */
+export const isOfWiki = (c: Context<GitHttpEnv>): boolean => WIKI.test(namedIn(c));
+
 /** The repository of the path, with and without `.git`, and what reading its code requires. */
 export function toRead(c: Context<GitHttpEnv>): RepositoryTarget {
-  const { owner = "", repo = "" } = c.req.param() as { owner?: string; repo?: string };
+  const { owner = "" } = c.req.param() as { owner?: string };
   const rest = requestPath(c.req.url).split("/").slice(3).join("/");
   return {
     owner,
-    name: repo.replace(/\.git$/i, ""),
+    name: namedIn(c),
     scopes: ["read:repository"],
     anonymous: "by-setting",
     requirement: { unit: "code", mode: "read" },
     pathAt: (renamed) => `/${renamed.owner.name}/${renamed.row.name}.git/${rest}`,
+  };
+}
+
+/**
+ * The repository whose wiki the path names, and what reading or writing it requires. No push
+ * creates it, and nobody but writers pushes to it.
+ */
+export function toWikiOf(c: Context<GitHttpEnv>, mode: "read" | "write"): RepositoryTarget {
+  const target = mode === "read" ? toRead(c) : toWrite(c);
+  const rest = requestPath(c.req.url).split("/").slice(3).join("/");
+  return {
+    ...target,
+    name: target.name.replace(WIKI, ""),
+    requirement: { unit: "wiki", mode },
+    pathAt: (renamed) => `/${renamed.owner.name}/${renamed.row.name}.wiki.git/${rest}`,
   };
 }
 

@@ -36,6 +36,7 @@ import type { StoredRepository } from "../storage/storage.ts";
 import type { StorageUsage } from "../storage/storage-usage.ts";
 import { viewRefs } from "./advertised-refs.ts";
 import { gitAnswer, logSent } from "./answer.ts";
+import { openRefs, type RefOwner } from "./open-refs.ts";
 import { coversRequest, FetchSession } from "./fetch-session.ts";
 
 const RESULT = "git-upload-pack-result";
@@ -43,6 +44,7 @@ const EMPTY = new Uint8Array(0);
 
 /** The repository and the identity of one request. */
 interface UploadPackContext {
+  readonly repo: RefOwner;
   readonly stored: StoredRepository;
   /** The branch that HEAD names before the first push. */
   readonly defaultBranch: string;
@@ -62,7 +64,7 @@ export async function uploadPack(
 ): Promise<Response> {
   const stored = ctx.git.repository(repo.row);
   const { defaultBranch } = repo.row;
-  const context = { stored, defaultBranch, requestId, usage: ctx.git.usage };
+  const context = { repo, stored, defaultBranch, requestId, usage: ctx.git.usage };
   return withGitErrors(async () => {
     if (version !== 2) {
       const upload = parseUploadRequest(body, true)?.value;
@@ -111,12 +113,13 @@ async function runCommand(
 }
 
 async function listRefs(
-  { stored, defaultBranch }: UploadPackContext,
+  { repo, stored, defaultBranch }: UploadPackContext,
   args: readonly ByteText[],
 ): Promise<Response> {
   const request = parseLsRefsArgs(args);
   const { prefixes } = request;
-  const snapshot = await stored.snapshot(prefixes.length === 0 ? "all" : pullRefsOf(prefixes));
+  const pulls = prefixes.length === 0 ? "all" : pullRefsOf(prefixes);
+  const snapshot = await openRefs(repo, stored, pulls);
   const { refs, head, unbornTarget } = viewRefs(snapshot, defaultBranch);
   const all = head ? [head, ...refs] : refs;
   return gitAnswer(RESULT, formatLsRefsResponse(request, all, unbornTarget));

@@ -102,11 +102,10 @@ interface Base {
 function findBases(options: MarkupOptions): Bases {
   const { rootUrl, repo, links: bases } = options;
   const repoUrl = repo ? formatRepoUrl(rootUrl, repo) : rootUrl;
-  if (repo && isWiki(options)) {
-    const wiki = `${repoUrl}/wiki`;
-    return { link: { root: wiki, here: wiki }, raw: { root: `${wiki}/raw`, here: `${wiki}/raw` } };
-  }
-  const { linkBase, rawBase, folder } = bases ?? { linkBase: repoUrl, rawBase: repoUrl };
+  const wiki = `${repoUrl}/wiki`;
+  const ofWiki = { linkBase: wiki, rawBase: `${wiki}/raw`, folder: options.wikiFolder };
+  const { linkBase, rawBase, folder } =
+    repo && isWiki(options) ? ofWiki : (bases ?? { linkBase: repoUrl, rawBase: repoUrl });
   const below = folder ? `/${folder}` : "";
   return {
     link: { root: linkBase, here: linkBase + below },

@@ -39,6 +39,11 @@ export interface MarkupOptions {
   links?: LinkBases;
   /** Resolves links and images against the repository's wiki, as mode "wiki" does. */
   wiki?: boolean;
+  /**
+   * Folder of a page in the wiki, without leading or trailing slash, percent-encoded. Empty or
+   * absent at the root.
+   */
+  wikiFolder?: string;
   /** In mode "file": determines the renderer. */
   filePath?: string;
   /**

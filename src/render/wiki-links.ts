@@ -22,10 +22,13 @@ export function wikiLinks(options: MarkupOptions): MarkedExtension {
         renderer(token) {
           const text: string = token["text"];
           const target: string = token["target"];
+          // Also on a page in a folder, their targets are below the root of the wiki.
+          const root = URL_SCHEME.test(target) || target.startsWith("/") ? "" : "/";
           if (IMAGE.test(target)) {
-            return formatImage({ href: target, alt: text, isInLink: false, options });
+            return formatImage({ href: root + target, alt: text, isInLink: false, options });
           }
-          const href = resolveLink(URL_SCHEME.test(target) ? target : formatPage(target), options);
+          const page = URL_SCHEME.test(target) ? target : formatPage(root + target);
+          const href = resolveLink(page, options);
           return `<a${formatAttributes({ href })}>${escapeHtml(text)}</a>`;
         },
       },

@@ -28,11 +28,12 @@ const doors = [
   oauth,
   objectChecks,
   sitemap,
+  // Before the pages of wikis, below which the files of wikis are.
+  rawFiles,
   pages,
   archives,
   attachments,
   pullChanges,
-  rawFiles,
   releaseFeeds,
   commitFeeds,
   feeds,

@@ -4,7 +4,10 @@ import { TrieRouter } from "hono/router/trie-router";
 import { findFileBelow, findLeadingKind } from "../domain/code/contents/find-file.ts";
 import { openBlob, openMedia } from "../domain/code/contents/open-content.ts";
 import { readSnapshot } from "../domain/code/git/open-snapshot.ts";
+import { findWikiFile } from "../domain/code/wiki/find-wiki-file.ts";
+import { toWiki } from "../domain/code/wiki/to-wiki.ts";
 import { answerRepositoryFile } from "../entrance/answer-file.ts";
+import { notFound } from "../lib/failure.ts";
 import { requestPath } from "../lib/request-path.ts";
 import { encodePath, htmlUrlOf } from "../shapes/urls.ts";
 import { enterRepositoryPath } from "./enter-repository-path.ts";
@@ -36,6 +39,20 @@ rawFiles.get("/:owner/:repo/:noun{raw|media}/:path{.+}", async (c, next) => {
     { ctx, repo, request: c.req.raw },
     (snapshot) => findFileBelow(snapshot, kind, rest.join("/")),
     OPENERS[noun as keyof typeof OPENERS],
+  );
+});
+
+// Files of wikis: the newest, or those of a commit.
+rawFiles.get("/:owner/:repo/wiki/raw/:path{.+}", async (c, next) => {
+  const { owner, repo: name, path } = c.req.param();
+  if (owner === "api") return next();
+  const { ctx, repo } = await enterRepositoryPath(c, owner, name, { unit: "wiki", mode: "read" });
+  if (repo.row.wikiBranch === "") throw notFound();
+  const rev = c.req.query("rev") ?? "";
+  return answerRepositoryFile(
+    { ctx, repo: toWiki(repo), request: c.req.raw },
+    (snapshot) => findWikiFile(snapshot, path, rev),
+    openBlob,
   );
 });
 

@@ -9,8 +9,8 @@ import { makePackage } from "../support/packages.ts";
 
 /**
  * The callers that an event is listed for: callers that see the event's repository or owner;
- * callers that may read its code, its issues, its pull requests, its releases; members of the
- * organization; its administrators; nobody while the repository exists.
+ * callers that may read its code, its issues, its pull requests, its releases, its wiki; members of
+ * the organization; its administrators; nobody while the repository exists.
  */
 type Audience =
   | "everybody"
@@ -18,6 +18,7 @@ type Audience =
   | "issues"
   | "pulls"
   | "releases"
+  | "wiki"
   | "members"
   | "administrators"
   | "nobody";
@@ -53,6 +54,7 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "release.published": "releases",
   "release.updated": "releases",
   "release.deleted": "releases",
+  "wiki.changed": "wiki",
   "package.created": "everybody",
   "package.deleted": "everybody",
   "milestone.created": "everybody",
@@ -302,7 +304,8 @@ const ofAudiences = (table: Partial<Record<string, Audience>>, ...audiences: Aud
   Object.keys(table).filter((kind) => audiences.includes(table[kind] ?? "nobody"));
 
 const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
-const READERS = ofAudiences(IN_REPOSITORIES, "everybody", "code", "issues", "pulls", "releases");
+const UNITS = ["code", "issues", "pulls", "releases", "wiki"] as const;
+const READERS = ofAudiences(IN_REPOSITORIES, "everybody", ...UNITS);
 const ALL = Object.keys(IN_REPOSITORIES);
 
 /**
@@ -345,11 +348,7 @@ describe("each kind of event", () => {
 
     const streamWithoutCode = await makeStream({ hasCode: false });
     const without = (unit: Audience) =>
-      ofAudiences(
-        IN_REPOSITORIES,
-        "everybody",
-        ...(["code", "issues", "pulls", "releases"] as const).filter((each) => each !== unit),
-      );
+      ofAudiences(IN_REPOSITORIES, "everybody", ...UNITS.filter((each) => each !== unit));
     expect(await listed(streamWithoutCode, stranger)).toEqual(without("code"));
     const streamWithoutIssues = await makeStream({ hasIssues: false });
     expect(await listed(streamWithoutIssues, stranger)).toEqual(without("issues"));
@@ -357,7 +356,15 @@ describe("each kind of event", () => {
     expect(await listed(streamWithoutPulls, stranger)).toEqual(without("pulls"));
     const streamWithoutReleases = await makeStream({ hasReleases: false });
     expect(await listed(streamWithoutReleases, stranger)).toEqual(without("releases"));
-    const none = { hasIssues: false, hasCode: false, hasPullRequests: false, hasReleases: false };
+    const streamWithoutWiki = await makeStream({ hasWiki: false });
+    expect(await listed(streamWithoutWiki, stranger)).toEqual(without("wiki"));
+    const none = {
+      hasIssues: false,
+      hasCode: false,
+      hasPullRequests: false,
+      hasReleases: false,
+      hasWiki: false,
+    };
     const streamWithoutUnits = await makeStream(none);
     expect(await listed(streamWithoutUnits, stranger)).toEqual(EVERYBODY);
     expect(await listed(streamWithoutUnits, owner)).toEqual(ALL);
@@ -382,6 +389,8 @@ describe("each kind of event", () => {
     await make.member(org, await make.team(org, { units: { pulls: 1 } }), reviewer);
     await make.member(org, await make.team(org, { units: { issues: 1 } }), tracker);
     await make.member(org, await make.team(org, { units: { releases: 1 } }), publisher);
+    const writer = await make.user();
+    await make.member(org, await make.team(org, { units: { wiki: 1 } }), writer);
     const stream = await makeStream({ isPrivate: true });
     expect(await listed(stream, coder)).toEqual(ofAudiences(IN_REPOSITORIES, "everybody", "code"));
     expect(await listed(stream, tracker)).toEqual(
@@ -393,6 +402,7 @@ describe("each kind of event", () => {
     expect(await listed(stream, publisher)).toEqual(
       ofAudiences(IN_REPOSITORIES, "everybody", "releases"),
     );
+    expect(await listed(stream, writer)).toEqual(ofAudiences(IN_REPOSITORIES, "everybody", "wiki"));
   });
 
   it("is listed of public repositories only for a token without a scope for issues or packages", async () => {

@@ -50,9 +50,9 @@ const UNITS_OFF = {
   hasIssues: false,
   hasPullRequests: false,
   hasReleases: false,
+  hasWiki: false,
   // One must be on; no operation belongs to this one yet.
-  hasWiki: true,
-  hasProjects: false,
+  hasProjects: true,
   hasPackages: false,
   hasActions: false,
 };

@@ -65,6 +65,7 @@ export const madeManifest = (project: Partial<Manifest["project"]> = {}): Manife
       htmlUrl: "https://forge.example/gardeners/garden",
       tracksIssues: true,
       takesPulls: true,
+      wikiBranch: "",
       ...project,
     },
   });

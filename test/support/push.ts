@@ -1,6 +1,8 @@
 import { env } from "cloudflare:workers";
 
 import { recordPush } from "../../src/domain/code/git/record-push.ts";
+import { recordWikiPush } from "../../src/domain/code/git/record-wiki-push.ts";
+import { wikiLocation } from "../../src/domain/code/wiki/to-wiki.ts";
 import { encodeUtf8 } from "../../src/git/byte-text.ts";
 import { oidBytes } from "../../src/git/oid.ts";
 import { DEFAULT_PACK_LIMITS } from "../../src/git/pack/limits.ts";
@@ -126,13 +128,19 @@ export const storePush = (
   peeledOid: string | null = null,
 ): Promise<void> => storeRefs(repo, [{ ref, oid, peeledOid }], pack);
 
-/** Stores a pack and creates refs to its objects in one push, without the HTTP service. */
+/**
+ * Stores a pack and creates refs to its objects in one push, without the HTTP service.
+ *
+ * @param ofWiki Whether to that of the repository's wiki, of which nothing is announced;
+ *   `unrecorded` as if the Worker died once the refs were updated.
+ */
 export async function storeRefs(
   repo: TestRepo,
   refs: readonly { ref: string; oid: string; peeledOid?: string | null }[],
   pack: Uint8Array,
+  ofWiki: boolean | "unrecorded" = false,
 ): Promise<void> {
-  const stored = git.repository(repo);
+  const stored = git.repository(ofWiki ? wikiLocation(repo) : repo);
   const { uploadId, snapshot } = await stored.beginUpload(Date.now());
   const receiver = stored.receivePack(uploadId, DEFAULT_PACK_LIMITS);
   await receiver.write(pack);
@@ -159,6 +167,21 @@ export async function storeRefs(
     defaultBranch: repo.defaultBranch,
   });
   if (!journalEntry) throw new Error(`the push was refused: ${JSON.stringify(summary)}`);
+  if (ofWiki === "unrecorded") return;
+  if (ofWiki) {
+    const open = async () => stored.open(await stored.snapshot());
+    const ctx = systemCtx({}, Date.now());
+    await recordWikiPush(
+      ctx,
+      repo,
+      { ...journalEntry, origin: "import" },
+      summary,
+      [updates],
+      open,
+    );
+    await stored.settle(journalEntry.pushId);
+    return;
+  }
   const findNoCommits = () => Promise.resolve(new Map());
   await recordPush(
     systemCtx({}, Date.now()),

@@ -10,6 +10,7 @@ import { make } from "./make.ts";
 import { makeCodeComment, makePull, makeReview } from "./pulls.ts";
 import { storeRefs } from "./push.ts";
 import { makeRelease } from "./releases.ts";
+import { storeWiki } from "./wikis.ts";
 
 /** A repository of this service with something of everything that an export has. */
 export async function makeWholeRepository() {
@@ -27,6 +28,8 @@ export async function makeWholeRepository() {
   const head = history.commit({ files: { a: "0\n1\n" }, parents: [squash] });
   const topic = history.commit({ files: { t: "t\n" }, parents: [base] });
   const tag = history.tag(root, "v1");
+
+  await storeWiki(repo, { "Home.md": "# Garden\n", "images/a.png": "png" }, "pages");
 
   const bug = await makeLabel({ repo }, { name: "kind/bug", isExclusive: true, description: "✓" });
   const old = await makeLabel({ repo }, { name: "old", archivedAt: 5000 });

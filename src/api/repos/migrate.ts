@@ -38,7 +38,7 @@ const MigrateRepo = body({
   }),
   private: optionalFlag(),
   description: optionalText(2048).openapi({ description: "That of the project, if empty" }),
-  wiki: optionalFlag().openapi({ description: "Accepted: there are no wikis" }),
+  wiki: optionalFlag().openapi({ description: "Whether the wiki comes along" }),
   lfs: optionalFlag(),
   lfs_endpoint: optionalText(4096),
   labels: optionalFlag(),

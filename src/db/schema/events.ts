@@ -80,6 +80,9 @@ export const events = sqliteTable(
     uniqueIndex("events_push")
       .on(sql`${table.payload} ->> 'pushId'`, sql`${table.payload} ->> 'part'`)
       .where(sql`${table.type} = 'repository.pushed'`),
+    uniqueIndex("events_wiki_push")
+      .on(sql`${table.payload} ->> 'pushId'`)
+      .where(sql`${table.type} = 'wiki.changed'`),
   ],
 );
 export type EventRow = typeof events.$inferSelect;

@@ -71,6 +71,8 @@ export const pullMirrors = sqliteTable(
     /** Whether refs that the remote has no more are deleted. */
     isPruned: integer({ mode: "boolean" }).notNull().default(true),
     withLargeFiles: integer({ mode: "boolean" }).notNull().default(false),
+    /** Whether the wiki of the remote is followed, too. */
+    withWiki: integer({ mode: "boolean" }).notNull().default(false),
     /** Where large files come from; "" for the remote's own address. */
     largeFilesUrl: text().notNull().default(""),
     /** The parts that are kept in step besides git. */
@@ -158,6 +160,8 @@ export interface ImportOptions {
   /** The parts besides git; comments come with issues and pull requests. */
   parts: ProjectPart[];
   withLargeFiles: boolean;
+  /** Whether the wiki comes along; undefined for imports that an earlier version began. */
+  withWiki?: boolean;
   largeFilesUrl: string;
   /**
    * The accounts that authors with these lower-case names on the other side have here; of an

@@ -146,6 +146,10 @@ export const repositories = sqliteTable(
     hasActions: flag().default(true),
     projectsMode: text().$type<"repo" | "owner" | "all">().notNull().default("all"),
     externalWikiUrl: text().notNull().default(""),
+    /** The branch of the wiki's git data whose pages are shown; "" until the first push to it. */
+    wikiBranch: text().notNull().default(""),
+    /** Total size of the wiki's packs. */
+    wikiSizeBytes: integer().notNull().default(0),
     pullSettings: text({ mode: "json" }).$type<PullSettings>().notNull(),
     issueSettings: text({ mode: "json" }).$type<IssueSettings>().notNull(),
     /** The hash of the uploaded avatar, which is an image of `avatar_images`; "" for none. */

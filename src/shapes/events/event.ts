@@ -20,6 +20,7 @@ import { REPOSITORY_PAYLOADS } from "./payloads/repository-payloads.ts";
 import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
 import { TIME_PAYLOADS } from "./payloads/time-payloads.ts";
 import { WEBHOOK_PAYLOADS } from "./payloads/webhook-payloads.ts";
+import { WIKI_PAYLOADS } from "./payloads/wiki-payloads.ts";
 
 /**
  * The payload of each kind of event, beside the fields that all events share.
@@ -34,6 +35,7 @@ export const EVENT_PAYLOADS = {
   ...LABEL_PAYLOADS,
   ...MILESTONE_PAYLOADS,
   ...RELEASE_PAYLOADS,
+  ...WIKI_PAYLOADS,
   ...PACKAGE_PAYLOADS,
   ...TIME_PAYLOADS,
   ...WEBHOOK_PAYLOADS,

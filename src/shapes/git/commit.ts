@@ -131,7 +131,7 @@ export function toCommit(
   };
 }
 
-const toCommitUser = (
+export const toCommitUser = (
   { name, email, timeSeconds, zone }: Identity,
   decode: (text: ByteText) => string,
 ) => ({ name: decode(name), email: decode(email), date: formatZonedGitTime(timeSeconds, zone) });

@@ -136,6 +136,8 @@ export interface RepositoryContext {
   row: RepositoryRow;
   owner: UserRow;
   permission: RepositoryPermission;
+  /** Whether the row describes the repository's wiki as code: see `toWiki`. */
+  isWiki?: true | undefined;
   /** The repository it was forked from; undefined if there is none, or it was not queried. */
   parent?: RepositoryContext | undefined;
   /** To whom a pending transfer offers it; undefined if that was not queried. */

@@ -1,6 +1,7 @@
 import type { ArchiveFormat } from "../../domain/code/archives/archive-format.ts";
 import type { Revision } from "../../domain/code/git/find-revision.ts";
 import { type IssueNames, issueHtmlUrlOf } from "../../shapes/issues/issue.ts";
+import { addressOfFile } from "../../shapes/wiki/wiki-path.ts";
 import { encodePath } from "../../shapes/urls.ts";
 
 interface Names {
@@ -64,6 +65,25 @@ export const archivePath = (repo: Names, revision: string, format: ArchiveFormat
 /** The path of a commit's page. */
 export const commitPath = (repo: Names, oid: string): string =>
   `${repositoryPath(repo)}/commit/${oid}`;
+
+/**
+ * The path of a page of a wiki: `/alice/project/wiki/Home`.
+ *
+ * @param address As wiki pages have it; "" for the page that the wiki begins with.
+ */
+export const wikiPath = (repo: Names, address = ""): string =>
+  `${repositoryPath(repo)}/wiki${address === "" ? "" : `/${address}`}`;
+
+/**
+ * The path of what shows a file of a wiki at a commit: its page, or the file itself.
+ *
+ * @param isRaw Whether the file itself, whatever it is.
+ */
+export function wikiFilePath(repo: Names, file: string, commitOid: string, isRaw = false): string {
+  const address = isRaw ? undefined : addressOfFile(file);
+  const path = address === undefined ? `raw/${encodePath(file)}` : address;
+  return `${wikiPath(repo, path)}?rev=${commitOid}`;
+}
 
 /** The path of the page of an issue or pull request. */
 export const issuePath = (issue: IssueNames): string => issueHtmlUrlOf(issue, { rootUrl: "" });

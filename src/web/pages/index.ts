@@ -42,6 +42,7 @@ for (const part of [
     ...(await import("./settings/index.ts")).settingsPages,
     (await import("./packages/cleanup-rules.tsx")).ownCleanupRules,
   ]),
+  loadOnUse(["/:owner/:repo/wiki/*"], async () => (await import("./wiki/index.ts")).wikiPages),
 ])
   pages.route("/", part);
 

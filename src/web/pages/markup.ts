@@ -10,17 +10,20 @@ import type { RepositoryContext } from "../../shapes/repos/repository.ts";
  * to what it refers to.
  *
  * Cost: one round trip of the database for a text with references.
+ *
+ * @param more Options that differ from those of a comment.
  */
 export async function renderComment(
   ctx: Ctx,
   repo: RepositoryContext,
   text: string,
+  more: Partial<MarkupOptions> = {},
 ): Promise<string> {
   // Loaded on first use: most pages render nothing.
   const { renderKept } = await import("../../render/render-kept.ts");
   const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
   const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
-  return labelTasks(await renderKept(text, toOptions(ctx, repo), budget));
+  return labelTasks(await renderKept(text, { ...toOptions(ctx, repo), ...more }, budget));
 }
 
 /** Names the checkboxes of task lists, which rendered Markdown has without a label, as in Gitea. */
@@ -32,16 +35,19 @@ export const labelTasks = (html: string): string =>
  * together, and their work is bounded together: the last of very many are shown as plain text.
  *
  * Cost: one round trip of the database, if any text has references.
+ *
+ * @param more As of `renderComment`.
  */
 export async function renderComments(
   ctx: Ctx,
   repo: RepositoryContext,
   texts: readonly string[],
+  more: Partial<MarkupOptions> = {},
 ): Promise<string[]> {
   const { renderKept } = await import("../../render/render-kept.ts");
   const { RENDER_STEPS_MAX } = await import("../../render/render-budget.ts");
   const budget = ctx.git.openBudget(RENDER_STEPS_MAX);
-  const options = toOptions(ctx, repo);
+  const options = { ...toOptions(ctx, repo), ...more };
   const { resolve } = options;
   const shared = resolve && new SharedLookup(texts.length, resolve);
   return Promise.all(

@@ -22,6 +22,8 @@ interface TextFieldProps {
   /** Whether the text may have files: that of an issue or a comment, where they are enabled. */
   hasFiles?: boolean;
   charsMax?: number;
+  /** Whether links of the text lead to pages of the wiki. */
+  isOfWiki?: boolean;
 }
 
 /** Maximum characters of a title, as pages take it. */
@@ -88,7 +90,7 @@ export function TextField(props: TextFieldProps) {
             type="submit"
             name={PREVIEW_FIELD}
             value={name}
-            formaction={`${repositoryPath(repo)}/markup`}
+            formaction={`${repositoryPath(repo)}/markup${(props.isOfWiki ?? false) ? "?mode=wiki" : ""}`}
             formtarget="_blank"
             formnovalidate
             data-view="preview"

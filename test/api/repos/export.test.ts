@@ -12,6 +12,7 @@ import {
   makeMilestone,
 } from "../../support/issues.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
+import { storeWiki } from "../../support/wikis.ts";
 import { makeCodeComment, makePull, makeReview } from "../../support/pulls.ts";
 
 /** Exports a repository, and reads the archive with a strict reader. */
@@ -40,6 +41,17 @@ describe("GET /repos/{owner}/{repo}/export", () => {
       version: 1,
       project: { name: repo.name, defaultBranch: repo.defaultBranch, isArchived: false },
     });
+  });
+
+  it("has the wiki as a bundle of its own", async () => {
+    const [repo, owner] = await makeRepo();
+    const oid = await storeWiki(repo, { "Home.md": "Hi" }, "trunk");
+    const files = await exported(repo, owner);
+    const head = `# v2 git bundle\n${oid} HEAD\n${oid} refs/heads/trunk\n\nPACK`;
+    expect((await readText(files, "wiki.bundle")).slice(0, head.length)).toBe(head);
+    expect(files.has("repository.bundle")).toBe(false);
+    const { project } = await readJson(files, "manifest.json");
+    expect(project).toMatchObject({ wikiBranch: "trunk" });
   });
 
   it("has no bundle of a repository without commits", async () => {

@@ -85,6 +85,16 @@ describe("POST /repos/import", () => {
     const { issues: exported, pulls, reviews } = before.items;
     expect([exported, pulls, reviews].map(({ length }) => length)).toEqual([3, 3, 2]);
     expect(await objectsOf(body)).toMatchObject([{ oid: large.oid }]);
+    const wikis = await Promise.all(
+      [repo, { owner: other.name, name }].map((each) =>
+        call("GET", `/repos/${each.owner}/${each.name}/wiki/page/Home`),
+      ),
+    );
+    expect(wikis[1]?.body).toMatchObject({
+      content_base64: btoa("# Garden\n"),
+      last_commit: wikis[0]?.body.last_commit,
+    });
+    expect((await filesOfExport(again)).has("wiki.bundle")).toBe(true);
     const migration = await call("GET", `/repos/${other.name}/${name}/migration`, { as: other });
     const state = { state: "done", service: "bundle", clone_addr: "", notes: [] };
     expect(migration.body).toMatchObject(state);

@@ -7,6 +7,7 @@ import { make } from "../make.ts";
 import { makeCleanupRule } from "../packages.ts";
 import { CALLBACK, makeApplication, makeTokens } from "../oauth.ts";
 import { storeRefs } from "../push.ts";
+import { storeWiki } from "../wikis.ts";
 import { World } from "../samples/world.ts";
 import { door } from "./door.ts";
 
@@ -45,6 +46,7 @@ export async function makeSite() {
     adminBrowser: await Browser.signedIn(await make.userWithPassword({ isAdmin: true })),
     path: `/${user.name}/${repo.name}`,
     commitOid: String(commits.body[0].sha),
+    wikiOid: await storeWiki(repo, { "Home.md": "# Home\n[[Other]]\n" }),
     pullNumber: pull.number,
     labelId: (await world.label()).id,
     orgLabelId: (await world.orgLabel()).id,
@@ -184,6 +186,16 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the page of a week's activity": ({ path }) => `${path}/activity`,
   "the page of a year's activity": ({ path }) => `${path}/activity/yearly`,
   "the page of contributors": ({ path }) => `${path}/activity/contributors`,
+  "the page of a wiki": ({ path }) => `${path}/wiki`,
+  "the pages of a wiki": ({ path }) => `${path}/wiki?action=_pages`,
+  "the search in a wiki": ({ path }) => `${path}/wiki?action=_pages&q=a`,
+  "the history of a wiki page": ({ path }) => `${path}/wiki/Home?action=_revision`,
+  "the form of a new wiki page": ({ path }) => `${path}/wiki?action=_new`,
+  "the form of a wiki page": ({ path }) => `${path}/wiki/Home?action=_edit`,
+  "the deletion of a wiki page": ({ path }) => `${path}/wiki/Home?action=_delete`,
+  "the page of a wiki's commit": ({ path, wikiOid }) => `${path}/wiki/commit/${wikiOid}`,
+  "the patch of a wiki's commit": ({ path, wikiOid }) => `${path}/wiki/commit/${wikiOid}.patch`,
+  "a file of a wiki": ({ path }) => `${path}/wiki/raw/Home.md`,
   "the page of somebody's issues": () => "/issues?type=assigned&q=a",
   "the page of somebody's pull requests": () => "/pulls",
   "the page of somebody's milestones": () => "/milestones?q=a&sort=name",

@@ -42,6 +42,7 @@ import { makePull } from "../pulls.ts";
 import { makeApplication } from "../oauth.ts";
 import { makeRule, makeRuleset, makeTagRule } from "../protections.ts";
 import { makeAsset, makeRelease } from "../releases.ts";
+import { storeWiki } from "../wikis.ts";
 import {
   makeSampleTopic,
   storeSampleCode,
@@ -231,6 +232,12 @@ export class World {
   /** Branches `main`, `some/branch` and `settings`, and an annotated tag `some/tag`. */
   readonly code = makeOnce(async () => storeSampleCode(await this.repo(), this.fields.text));
   readonly orgCode = makeOnce(async () => storeSampleCode(await this.orgRepo()));
+  /** A wiki with one page, and the path of the page. */
+  readonly wikiPagePath = makeOnce(async () => {
+    const repo = await this.repo();
+    await storeWiki(repo, { "Home.md": "# Home\n" });
+    return { ...(await this.repoPath()), pageName: "Home" };
+  });
   /** A note on the head of `main`. */
   readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));
 

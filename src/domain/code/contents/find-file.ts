@@ -86,6 +86,13 @@ export async function findLeadingKind(
   return (await findLeadingRef(snapshot, splitPath(path)))?.revision.kind;
 }
 
+/** Finds the file at a path of a revision. */
+export const findFileOf = (
+  snapshot: RepositorySnapshot,
+  revision: Revision,
+  path: string,
+): Promise<FoundFile | undefined> => findFileAt(snapshot, revision, splitPath(path));
+
 async function findFileAt(
   { repository }: RepositorySnapshot,
   revision: Revision,

@@ -92,10 +92,11 @@ export async function readManyContents(
   revision: Revision,
   paths: readonly string[],
   contentCharsMax: number,
+  includes: Includes = MANY,
 ): Promise<(ContentItem | undefined)[]> {
   const root = await repository.graph.loadRoot(revision.node);
   if (!root) return paths.map(() => undefined);
-  const reader = new ContentsReader(repository, root, revision.node, MANY);
+  const reader = new ContentsReader(repository, root, revision.node, includes);
   return reader.readMany(paths.map(splitPath), contentCharsMax);
 }
 

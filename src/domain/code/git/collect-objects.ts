@@ -13,6 +13,7 @@ import type {
 } from "../../../storage/repository-records.ts";
 import type { CollectionJob } from "../../../storage/storage-job.ts";
 import { findKept, type NetworkMember, type ObjectSearch } from "./find-kept.ts";
+import { findByObject, toSize } from "./storage-owner.ts";
 
 /** Bytes of packs that one job writes anew before it leaves the others to the next one. */
 const JOB_BYTES_MAX = 2 ** 30;
@@ -36,7 +37,10 @@ interface Loss {
 }
 
 /** A repository whose packs are replaced. Its `collections` grow with each replacement. */
-type Collected = Omit<NetworkMember, "packNames" | "epoch"> & { epoch: CollectionEpoch };
+type Collected = Omit<NetworkMember, "packNames" | "epoch"> & {
+  epoch: CollectionEpoch;
+  isWiki?: boolean;
+};
 
 /** The result of a search for unneeded objects. */
 interface Plan {
@@ -59,10 +63,7 @@ export async function collectObjects(ctx: Ctx, job: CollectionJob): Promise<void
   const { db, git, now, config } = ctx;
   const { objectName, networkName, askedGraceMs } = job;
   const location = { objectName, networkName };
-  const [row] = await db
-    .select({ id: repositories.id })
-    .from(repositories)
-    .where(eq(repositories.objectName, objectName));
+  const row = await findByObject(db, objectName);
   if (!row) return;
   const stored = git.repository(location);
   const since = now - (askedGraceMs ?? config.gitCollection.graceMs);
@@ -84,7 +85,7 @@ export async function collectObjects(ctx: Ctx, job: CollectionJob): Promise<void
     return;
   }
   const { losses, members } = plan;
-  const repo: Collected = { id: row.id, stored, epoch: view.epoch };
+  const repo: Collected = { id: row.id, isWiki: row.isWiki, stored, epoch: view.epoch };
   let [bytes, lostBytes, done] = [0, 0, 0];
   let isStale = false;
   while (done < losses.length && bytes < JOB_BYTES_MAX && !isStale) {
@@ -205,7 +206,7 @@ async function replace(
     });
     await Promise.all(replacing);
   }
-  await saveSizes(ctx, sizes);
+  await saveSizes(ctx, sizes, repo.isWiki ?? false);
   return "replaced";
 }
 
@@ -214,9 +215,14 @@ const nextEpoch = (epoch: CollectionEpoch): CollectionEpoch => ({
   collections: epoch.collections + 1,
 });
 
-async function saveSizes({ db }: Ctx, sizes: ReadonlyMap<number, number>): Promise<void> {
-  const updates = Array.from(sizes, ([id, sizeBytes]) =>
-    db.update(repositories).set({ sizeBytes }).where(eq(repositories.id, id)),
+/** @param isWiki Whether they are the sizes of wikis, which share no packs. */
+async function saveSizes(
+  { db }: Ctx,
+  sizes: ReadonlyMap<number, number>,
+  isWiki: boolean,
+): Promise<void> {
+  const updates = Array.from(sizes, ([id, packBytes]) =>
+    db.update(repositories).set(toSize(isWiki, packBytes)).where(eq(repositories.id, id)),
   );
   for (let at = 0; at < updates.length; at += MEMBERS_AT_ONCE) {
     const [first, ...others] = updates.slice(at, at + MEMBERS_AT_ONCE);

@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
-import { discardedObjects, type Repository, repositories } from "../../../db/schema/index.ts";
+import { discardedObjects, repositories } from "../../../db/schema/index.ts";
 import { findJoin } from "../../../git/join/find-join.ts";
 import { findMerge } from "../../../git/pack/find-merge.ts";
 import { log } from "../../../lib/log.ts";
@@ -9,10 +9,12 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import type { OutboxEntry, RepositoryLocation, Work } from "../../../storage/repository-records.ts";
 import type { StoredRepository } from "../../../storage/storage.ts";
 import { removeLooseFiles } from "../lfs/remove-loose-files.ts";
+import { recordWikiPush } from "./record-wiki-push.ts";
 import { findForks } from "./find-forks.ts";
 import { findUnneeded } from "./find-unneeded.ts";
 import { listPushedCommits, type PushOrigin } from "./list-pushed-commits.ts";
 import { recordPush } from "./record-push.ts";
+import { findByObject, type StorageOwner, toSize } from "./storage-owner.ts";
 
 /**
  * Does a repository's pending maintenance: records events of pushes that are still in the outbox,
@@ -26,15 +28,20 @@ import { recordPush } from "./record-push.ts";
 export async function maintainRepository(ctx: Ctx, location: RepositoryLocation): Promise<void> {
   const { db, now } = ctx;
   const stored = ctx.git.repository(location);
-  const [repo] = await db
-    .select({ id: repositories.id, ownerId: repositories.ownerId })
-    .from(repositories)
-    .where(eq(repositories.objectName, location.objectName));
+  const repo = await findByObject(db, location.objectName);
   if (!repo) await stored.discard(now);
   const work = await stored.listWork(now);
   if (repo) {
     for (const entry of work.outbox) {
       let opened: ReturnType<typeof openPush> | undefined;
+      if (repo.isWiki) {
+        const updates = stored.listUpdates(entry);
+        await recordWikiPush(ctx, repo, entry, work.summary, updates, async () => {
+          const { repository } = await (opened ??= openPush(stored, entry, work));
+          return repository;
+        });
+        continue;
+      }
       await recordPush(ctx, repo, entry, work.summary, stored.listUpdates(entry), async (page) => {
         const { repository, origin } = await (opened ??= openPush(stored, entry, work));
         return listPushedCommits(repository, origin, page);
@@ -101,7 +108,7 @@ async function removeFiles(
 
 async function mergePacks(
   { db, now }: Ctx,
-  { id: repoId }: Pick<Repository, "id">,
+  { id: repoId, isWiki }: StorageOwner,
   stored: StoredRepository,
   { packs }: Work,
 ): Promise<void> {
@@ -119,6 +126,8 @@ async function mergePacks(
     kind: outcome.kind,
   });
   if (outcome.kind === "stale" || outcome.kind === "unfit") return;
-  const sizeBytes = outcome.packBytes;
-  await db.update(repositories).set({ sizeBytes }).where(eq(repositories.id, repoId));
+  await db
+    .update(repositories)
+    .set(toSize(isWiki, outcome.packBytes))
+    .where(eq(repositories.id, repoId));
 }

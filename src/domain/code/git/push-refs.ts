@@ -1,6 +1,5 @@
 import { isConfined } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
-import type { Repository } from "../../../db/schema/index.ts";
 import { type ByteText, decodeText, encodeText } from "../../../git/byte-text.ts";
 import { resident } from "../../../git/catalog/block-pool.ts";
 import type { ObjectLocation } from "../../../git/catalog/pack-catalog.ts";
@@ -38,6 +37,7 @@ import { listPushedCommits } from "./list-pushed-commits.ts";
 import { isPullRef } from "./pull-refs.ts";
 import { recordPush } from "./record-push.ts";
 import type { PushedRef } from "./ref-update-request.ts";
+import { recordWikiPush } from "./record-wiki-push.ts";
 import { TokenRule } from "./token-rule.ts";
 
 /** Steps that the checks of one command count. */
@@ -200,7 +200,7 @@ export async function pushRefs(
     const isForPulls = applied.every(({ ref }) => isPullRef(ref));
     if (isForPulls && changesNoRow(push)) ctx.defer(stored.settle(outcome.entry.pushId));
     else {
-      const recording = recordEvents(ctx, row, push, outcome, outcome.entry, applied);
+      const recording = recordEvents(ctx, repo, push, outcome, outcome.entry, applied);
       if (isForPulls) ctx.defer(recording);
       else await recording;
     }
@@ -231,7 +231,8 @@ async function openRules(
     return async () => undefined;
   }
   const tokenRule = new TokenRule(ctx, push);
-  if (!push.commands.some(({ ref }) => /^refs\/(?:heads|tags)\//.test(ref))) {
+  // The rules of branches and tags are those of the code.
+  if (repo.isWiki || !push.commands.some(({ ref }) => /^refs\/(?:heads|tags)\//.test(ref))) {
     return (update) => tokenRule.findRefusal(update);
   }
   const rules = await loadRules(ctx, repo);
@@ -402,23 +403,28 @@ function toResult(outcome: RefOutcome): PushedRef {
  */
 async function recordEvents(
   ctx: Ctx,
-  repo: Repository,
+  { row, isWiki }: RepositoryContext,
   { repository, pack }: RefPush,
   { summary, earlierHeads }: PushOutcome,
   entry: OutboxEntry,
   applied: readonly RefUpdate[],
 ): Promise<void> {
   try {
+    if (isWiki) {
+      await recordWikiPush(ctx, row, entry, summary, [applied], async () => repository);
+      ctx.defer(ctx.git.repository(row).settle(entry.pushId));
+      return;
+    }
     // The pushed pack is the last one of the catalog.
     const packNumber = pack ? repository.catalog.packs.length - 1 : -1;
     const origin = { packNumber, earlierHeads, head: summary.head };
-    await recordPush(ctx, repo, entry, summary, [applied], (updates) =>
+    await recordPush(ctx, row, entry, summary, [applied], (updates) =>
       listPushedCommits(repository, origin, updates),
     );
-    ctx.defer(ctx.git.repository(repo).settle(entry.pushId));
+    ctx.defer(ctx.git.repository(row).settle(entry.pushId));
   } catch (error) {
     // Maintenance records it from the outbox.
     const reason = String(error);
-    log("receive:not-recorded", { repoId: repo.id, pushId: entry.pushId, reason });
+    log("receive:not-recorded", { repoId: row.id, pushId: entry.pushId, reason });
   }
 }

@@ -15,6 +15,7 @@ const isOfCode = sql`${events.type} in (
   'repository.pushed', 'commit_status.created', 'lfs_lock.created', 'lfs_lock.deleted'
 )`;
 const isOfRelease = sql`${events.type} glob 'release.*'`;
+const isOfWiki = sql`${events.type} glob 'wiki.*'`;
 const isOfPackage = sql`${events.type} glob 'package.*'`;
 const isOfIssueOrPull = sql`(${events.type} glob 'issue.*' or ${events.type} glob 'comment.*')`;
 const isOfPull = sql`(
@@ -28,6 +29,7 @@ const isOfPull = sql`(
 const UNITS_OF_EVENTS: readonly UnitNeed[] = [
   { unit: "code", isNeeded: isOfCode },
   { unit: "releases", isNeeded: isOfRelease },
+  { unit: "wiki", isNeeded: isOfWiki },
   { unit: "pulls", isNeeded: isOfPull },
   { unit: "issues", isNeeded: isOfIssueOrPull },
 ];

@@ -5,6 +5,7 @@ import { z } from "zod";
 export const EXPORT_MEDIA_TYPE = "application/zip";
 export const MANIFEST = "manifest.json";
 export const GIT_BUNDLE = "repository.bundle";
+export const WIKI_BUNDLE = "wiki.bundle";
 export const pagePath = (kind: string, page: number): string =>
   `${kind}/${String(page).padStart(6, "0")}.json`;
 /** Where the bytes of a release's file are, by the file's `foreignId`. */
@@ -33,6 +34,8 @@ export const ExportManifest = z.object({
     htmlUrl: z.string().max(2048),
     tracksIssues: z.boolean(),
     takesPulls: z.boolean(),
+    /** The branch of the wiki with its pages; "" for none, also of exports of earlier versions. */
+    wikiBranch: z.string().max(255).default(""),
   }),
 });
 export type ExportManifest = z.infer<typeof ExportManifest>;

@@ -15,12 +15,14 @@ import {
   assetPath,
   EXPORT_MEDIA_TYPE,
   GIT_BUNDLE,
+  WIKI_BUNDLE,
   largeFilePath,
   MANIFEST,
   pagePath,
   toManifest,
 } from "./export-files.ts";
 import { EXPORTED_KINDS } from "./foreign-rows.ts";
+import { toWiki } from "../../code/wiki/to-wiki.ts";
 import { openGitBundle } from "./open-git-bundle.ts";
 import { addBytes, addText, inFiles, streamZip, type Zip } from "./stream-zip.ts";
 
@@ -56,11 +58,20 @@ async function writeFiles(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<
   await addText(zip, MANIFEST, JSON.stringify(manifestOf(ctx, repo)));
   const bundle = await openGitBundle(ctx, repo, snapshot);
   if (bundle) await addBytes(zip, GIT_BUNDLE, bundle);
+  await addWiki(ctx, repo, zip);
   for (const kind of Object.keys(EXPORTED_KINDS) as ForeignKind[]) {
     await addPages(ctx, repo, zip, kind);
   }
   await addAssets(ctx, repo, zip);
   await addLargeFiles(ctx, repo, zip);
+}
+
+async function addWiki(ctx: Ctx, repo: RepositoryContext, zip: Zip): Promise<void> {
+  if (repo.row.wikiBranch === "") return;
+  const wiki = toWiki(repo);
+  const snapshot = await openWholeSnapshot(ctx, wiki, ctx.git.openBudget(Infinity), "all");
+  const bundle = await openGitBundle(ctx, wiki, snapshot);
+  if (bundle) await addBytes(zip, WIKI_BUNDLE, bundle);
 }
 
 function manifestOf(ctx: Ctx, repo: RepositoryContext) {
@@ -79,6 +90,7 @@ function manifestOf(ctx: Ctx, repo: RepositoryContext) {
       htmlUrl: htmlUrlOf(repo, ctx),
       tracksIssues: isUnitOn(row, "issues"),
       takesPulls: isUnitOn(row, "pulls"),
+      wikiBranch: row.wikiBranch,
     },
   });
 }

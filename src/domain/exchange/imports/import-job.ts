@@ -22,6 +22,8 @@ import { forgetAnswers } from "./stored-answers.ts";
 /** Where an import reads. */
 export interface ImportSource {
   readonly remote: FetchSource;
+  /** The wiki's git data, if it is asked for. */
+  readonly wiki?: FetchSource;
   /** Undefined for plain git. */
   readonly reader: ForgeReader | undefined;
   /**

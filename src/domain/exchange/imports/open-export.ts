@@ -6,7 +6,7 @@ import { invalid } from "../../../lib/failure.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { BundleRepository } from "../exports/bundle-repository.ts";
 import { ExportArchive } from "../exports/export-archive.ts";
-import { GIT_BUNDLE } from "../exports/export-files.ts";
+import { GIT_BUNDLE, WIKI_BUNDLE } from "../exports/export-files.ts";
 import { ExportReader } from "../exports/export-reader.ts";
 import { keepExportFile } from "./export-file.ts";
 import type { ImportSource } from "./import-job.ts";
@@ -28,13 +28,15 @@ export async function openExport(ctx: Ctx, { options: { file } }: Import): Promi
     throw invalid("the export is no longer here: import it anew");
   }
   const archive = await ExportArchive.open(sourceOfExport(ctx, file));
-  const { defaultBranch } = archive.manifest.project;
-  const openBundle = () => archive.open(GIT_BUNDLE) ?? noPieces();
+  const { defaultBranch, wikiBranch } = archive.manifest.project;
+  const openBundle = (path: string, branch: string) =>
+    new BundleRepository(
+      archive.has(path) ? () => archive.open(path) ?? noPieces() : undefined,
+      encodeText(branchRef(branch)),
+    );
   return {
-    remote: new BundleRepository(
-      archive.has(GIT_BUNDLE) ? openBundle : undefined,
-      encodeText(branchRef(defaultBranch)),
-    ),
+    remote: openBundle(GIT_BUNDLE, defaultBranch),
+    ...(wikiBranch !== "" && { wiki: openBundle(WIKI_BUNDLE, wikiBranch) }),
     reader: new ExportReader(archive),
     openFile: (path) => {
       const pieces = archive.open(path);

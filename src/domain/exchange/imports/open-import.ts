@@ -10,6 +10,7 @@ import { type Import, imports, repositories, users } from "../../../db/schema/in
 import { StepAnswers } from "../../../forges/step-answers.ts";
 import { canSeeSecrets } from "../../../outgoing/redirect.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { wikiUrlOf } from "../remotes/fetch-wiki.ts";
 import { openRemote } from "../remotes/open-remote.ts";
 import { formatAuthorization } from "../remotes/remote-address.ts";
 import { RemoteFailure } from "../../../outgoing/remote-failure.ts";
@@ -112,6 +113,9 @@ export async function openSource(
   const { openForge } = await import("../../../forges/open-forge.ts");
   return {
     remote: openRemote(ctx, remote),
+    ...(row.options.withWiki && {
+      wiki: openRemote(ctx, { ...remote, url: wikiUrlOf(address) }),
+    }),
     reader:
       service === "git"
         ? undefined

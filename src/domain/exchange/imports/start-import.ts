@@ -162,7 +162,7 @@ async function toColumns(
   { address, service, parts, intervalSeconds, largeFilesUrl, authors }: Plan,
   creator: User,
 ) {
-  const { name, description, isPrivate, isMirror, withLargeFiles } = input;
+  const { name, description, isPrivate, isMirror, withLargeFiles, withWiki } = input;
   const { now } = ctx;
   const [importPassword, mirrorPassword] = await Promise.all([
     sealImportPassword(ctx, address.password),
@@ -185,12 +185,13 @@ async function toColumns(
   const row = {
     ...source,
     sealedPassword: importPassword,
-    options: { parts, ...lfs, authors, readAt: now },
+    options: { parts, ...lfs, withWiki, authors, readAt: now },
     notes: notesOf(input, service),
   };
   const mirror = {
     ...source,
     ...lfs,
+    withWiki,
     sealedPassword: mirrorPassword,
     approverId: creator.id,
     intervalSeconds,
@@ -203,10 +204,7 @@ async function toColumns(
 }
 
 /** Notes about the requested parts that are never imported. */
-function notesOf({ withWiki, service: named }: NewImport, service: ForgeService): string[] {
+function notesOf({ service: named }: NewImport, service: ForgeService): string[] {
   const isOther = service === "git" && !["", "git"].includes(named.toLowerCase());
-  return [
-    ...(withWiki ? ["the wiki was left out: this service has no wikis"] : []),
-    ...(isOther ? [`of ${JSON.stringify(named)} only git is taken over`] : []),
-  ];
+  return isOther ? [`of ${JSON.stringify(named)} only git is taken over`] : [];
 }

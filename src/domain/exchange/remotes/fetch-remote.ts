@@ -288,13 +288,14 @@ function listCommands(
 
 async function moveHead(
   { db, git }: Ctx,
-  { row }: RepositoryContext,
+  { row, isWiki }: RepositoryContext,
   stored: ReturnType<typeof git.repository>,
   to: ByteText,
 ): Promise<void> {
   await stored.setHead(to);
-  const defaultBranch = decodeText(to.slice("refs/heads/".length) as ByteText);
-  await db.update(repositories).set({ defaultBranch }).where(eq(repositories.id, row.id));
+  const branch = decodeText(to.slice("refs/heads/".length) as ByteText);
+  const column = isWiki ? { wikiBranch: branch } : { defaultBranch: branch };
+  await db.update(repositories).set(column).where(eq(repositories.id, row.id));
 }
 
 const toMadeUpdate = ({ ref, oldOid, newOid }: RefCommand): MadeUpdate => ({

@@ -7,6 +7,7 @@ import { OWNER_PERMISSION, repositories } from "../../../db/schema/index.ts";
 import { toRepositoryPayload } from "../../../events/webhooks/payloads/repository-payload.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { wikiLocation } from "../../code/wiki/to-wiki.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { removalStep, removeRemains } from "./remove-remains.ts";
 
@@ -50,6 +51,7 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
   // A trigger has recorded the discarded objects; if this message is lost, the schedule sends
   // another.
   ctx.defer(ctx.git.maintainLater(row));
+  if (row.wikiBranch !== "") ctx.defer(ctx.git.maintainLater(wikiLocation(row)));
   if (completed.length === 0) ctx.defer(removeRemains(ctx, row.id));
   return deleted.length > 0;
 }

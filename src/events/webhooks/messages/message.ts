@@ -9,6 +9,7 @@ import type { PushPayload } from "../payloads/push-payload.ts";
 import type { CreatePayload, DeletePayload } from "../payloads/ref-payload.ts";
 import type { PackagePayload } from "../../../shapes/webhooks/package-payload.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
+import type { WikiPayload } from "../../../shapes/webhooks/wiki-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 import type { ForkPayload } from "../payloads/repository-payload.ts";
 import type { StatusPayload } from "../payloads/status-payload.ts";
@@ -84,6 +85,8 @@ function toParts(payload: Payload): ChatParts | undefined {
       return ofStatus(payload.body);
     case "release":
       return ofRelease(payload.body);
+    case "wiki":
+      return ofWiki(payload.body);
     case "package":
       return ofPackage(payload.body);
     case "issues":
@@ -206,6 +209,18 @@ function ofRelease({ action, release, repository }: ReleasePayload): ChatParts {
     title: ["[", linkTo(repository), "] Release ", subject, ` ${action}`],
     ...(action !== "deleted" && { url }),
     details: name === "" ? [] : [[shorten(name)]],
+  };
+}
+
+/** The title of a deleted page does not link to it. */
+function ofWiki({ action, page, comment, repository }: WikiPayload): ChatParts {
+  const url = `${repository.html_url}/wiki/${page}`;
+  const subject: Piece = action === "deleted" ? shorten(page) : { text: shorten(page), url };
+  return {
+    color: action === "deleted" ? RED : GREEN,
+    title: ["[", linkTo(repository), "] Wiki page ", subject, ` ${action}`],
+    ...(action !== "deleted" && { url }),
+    details: comment === "" ? [] : [[shorten(comment.split("\n", 1)[0] ?? "")]],
   };
 }
 

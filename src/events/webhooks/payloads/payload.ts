@@ -6,6 +6,7 @@ import type { CommentPayload, IssuePayload } from "../../../shapes/webhooks/issu
 import type { PackagePayload } from "../../../shapes/webhooks/package-payload.ts";
 import type { PullPayload } from "../../../shapes/webhooks/pull-payload.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
+import type { WikiPayload } from "../../../shapes/webhooks/wiki-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 import type { ForkPayload } from "./repository-payload.ts";
 import type { StatusPayload } from "./status-payload.ts";
@@ -18,6 +19,7 @@ export type Payload =
   | { readonly event: "delete"; readonly body: DeletePayload }
   | { readonly event: "push"; readonly body: PushPayload }
   | { readonly event: "release"; readonly body: ReleasePayload }
+  | { readonly event: "wiki"; readonly body: WikiPayload }
   | { readonly event: "package"; readonly body: PackagePayload }
   | { readonly event: "status"; readonly body: StatusPayload }
   | {

@@ -1,6 +1,7 @@
 import type { Oid } from "../../../git/oid.ts";
 import { formatTime } from "../../../lib/time.ts";
 import type { Event } from "../../event.ts";
+import type { WikiPageChange } from "../../kinds/wiki-event.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
 
@@ -63,6 +64,13 @@ export type WebhookEvent =
       readonly repoId: number;
       readonly action: "deleted";
       readonly body: ReleasePayload;
+    }
+  | {
+      readonly event: "wiki";
+      readonly repoId: number;
+      readonly action: WikiPageChange["action"];
+      readonly page: string;
+      readonly comment: string;
     }
   /** `repoId` is 0 for a package that is linked to no repository. */
   | {
@@ -132,6 +140,10 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
       return [
         { event: "release", repoId: event.repoId, action: "deleted", body: event.lastPayload },
       ];
+    case "wiki.changed": {
+      const { repoId, comment } = event;
+      return event.pages.map((change) => ({ event: "wiki", repoId, comment, ...change }));
+    }
     case "package.created":
     case "package.deleted": {
       const { type, repoId, packageId: _packageId, ...subject } = event;
@@ -158,6 +170,7 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "release.published",
   "release.updated",
   "release.deleted",
+  "wiki.changed",
   "package.created",
   "package.deleted",
   "issue.opened",

@@ -6,7 +6,7 @@ import type { Ctx } from "../../../context.ts";
 import { formatMode } from "../../../git/diff/quote-path.ts";
 import { formatHex } from "../../../lib/hex.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { sourcePath, type SourceRoute } from "../addresses.ts";
+import { sourcePath, type SourceRoute, wikiFilePath } from "../addresses.ts";
 import { formatRows, type LineNotes } from "./diff-rows.ts";
 import { DiffTree, LineCounts } from "./diff-tree.tsx";
 import { DIFF_STYLES, type DiffView, WHITESPACE_LABELS } from "./diff-view.ts";
@@ -244,7 +244,9 @@ function pathOf(
   if (isOld ? kind === "added" : kind === "deleted") return undefined;
   const side = isOld ? old : fresh;
   const revision = { kind: "commit", name: side?.commitOid ?? "" } as const;
-  return side && sourcePath(side.repo, view, revision, isOld ? (oldPath ?? path) : path);
+  const shown = isOld ? (oldPath ?? path) : path;
+  if (side?.repo.isWiki) return wikiFilePath(side.repo, shown, side.commitOid, view === "media");
+  return side && sourcePath(side.repo, view, revision, shown);
 }
 
 function FileBody({ shown: { file, id, html }, sides, view }: FileBoxProps) {

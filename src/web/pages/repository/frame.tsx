@@ -15,7 +15,7 @@ import { Icon } from "../icon.tsx";
 import { Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import { Banners } from "./banners.tsx";
-import { type EnteredRepository, READ_CODE, READ_ISSUES, READ_PULLS } from "./enter.ts";
+import { type EnteredRepository, READ_CODE, READ_ISSUES, READ_PULLS, READ_WIKI } from "./enter.ts";
 
 /** The permission for the packages that are linked to a repository. */
 export const READ_PACKAGES: Requirement = { unit: "packages", mode: "read" };
@@ -56,6 +56,12 @@ const TABS = {
     requirement: { unit: "releases", mode: "read" },
   },
   packages: { label: "Packages", path: "/packages", requirement: READ_PACKAGES },
+  wiki: { label: "Wiki", path: "/wiki", requirement: READ_WIKI },
+  wikiElsewhere: {
+    label: "Wiki",
+    path: "/wiki",
+    requirement: { unit: "ext_wiki", mode: "read" },
+  },
   activity: { label: "Activity", path: "/activity", requirement: { mode: "read" } },
   settings: { label: "Settings", path: "/settings", requirement: { mode: "admin" } },
 } as const satisfies Record<string, Tab>;

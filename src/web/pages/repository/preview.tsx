@@ -25,7 +25,8 @@ preview.post("/:owner/:repo/markup", async (c) => {
     requireOwn(c, page);
     await requireOwnForm(c, form);
     const text = readMarkdown(form, form.text(PREVIEW_FIELD), false);
-    const html = await renderComment(page.ctx, page.repo, text);
+    const isOfWiki = c.req.query("mode") === "wiki";
+    const html = await renderComment(page.ctx, page.repo, text, isOfWiki ? { mode: "wiki" } : {});
     return renderRepository(
       c,
       page,

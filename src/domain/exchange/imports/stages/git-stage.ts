@@ -1,6 +1,7 @@
 import type { ByteText } from "../../../../git/byte-text.ts";
 import { isHiddenRef } from "../../../code/git/push-refs.ts";
 import { fetchRemote } from "../../remotes/fetch-remote.ts";
+import { fetchWiki } from "../../remotes/fetch-wiki.ts";
 import type { ImportJob } from "../import-job.ts";
 
 /** The head of a pull request, as this service calls it. */
@@ -33,12 +34,25 @@ export async function importGit(job: ImportJob): Promise<void> {
   for (const { ref, reason } of fetched.skipped.slice(0, SKIPPED_NOTES_MAX)) {
     job.note(`${ref} was left out: ${reason}`);
   }
+  await importWiki(job, isAdding);
   const numbering = options.numbering ?? project?.numbering;
   await job.commit({
     ...job.nextStage(),
     progress: job.counted(fetched.updates.length),
     ...(numbering !== undefined && { options: { ...options, numbering } }),
   });
+}
+
+/**
+ * Takes the wiki over, if it is asked for.
+ *
+ * @param isAdding Whether one that is here stays as it is.
+ */
+async function importWiki(job: ImportJob, isAdding: boolean): Promise<void> {
+  const { ctx, repo, source } = job;
+  if (!source.wiki || (isAdding && repo.row.wikiBranch !== "")) return;
+  const isThere = await fetchWiki(ctx, repo, source.wiki, false);
+  if (!isThere) job.note("there is no wiki, or it is not shown");
 }
 
 async function listRefNames({ ctx, repo }: ImportJob): Promise<ReadonlySet<string>> {

@@ -8,6 +8,7 @@ import {
   type RepositoryOrigin,
 } from "../../../../db/schema/index.ts";
 import { fetchRemote } from "../../remotes/fetch-remote.ts";
+import { fetchWiki, wikiUrlOf } from "../../remotes/fetch-wiki.ts";
 import type { MirrorHealth } from "../next-attempt.ts";
 import { openMirrorRemote } from "../open-mirror.ts";
 import { type MirrorKind, type OpenMirror, syncMirror } from "../sync-mirror.ts";
@@ -19,6 +20,9 @@ const PULL_MIRRORS: MirrorKind<PullMirror> = {
     const remote = await openMirrorRemote(ctx, mirror);
     const isFirst = mirror.syncedAt === null && repo.row.isEmpty;
     await fetchRemote(ctx, repo, remote, { prune: mirror.isPruned, isFirst });
+    if (!mirror.withWiki) return;
+    const wiki = await openMirrorRemote(ctx, { ...mirror, address: wikiUrlOf(mirror.address) });
+    await fetchWiki(ctx, repo, wiki, mirror.isPruned);
   },
   remoteName: () => undefined,
   isAlwaysRetried: () => false,

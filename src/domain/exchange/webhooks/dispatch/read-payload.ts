@@ -35,6 +35,7 @@ import {
   toForkPayload,
   toRepositoryPayload,
 } from "../../../../events/webhooks/payloads/repository-payload.ts";
+import { toWikiPayload } from "../../../../events/webhooks/payloads/wiki-payload.ts";
 import { toStatusPayload } from "../../../../events/webhooks/payloads/status-payload.ts";
 import { NO_NODE } from "../../../../git/walk/commit-graph.ts";
 import type { RepositoryContext } from "../../../../shapes/repos/repository.ts";
@@ -208,6 +209,8 @@ export async function readPayload(
       const shown = toReleaseContext(repo, release);
       return { event: "release", body: toReleasePayload(context, webhookEvent.action, shown) };
     }
+    case "wiki":
+      return { event: "wiki", body: toWikiPayload(context, webhookEvent) };
     case "issues":
     case "issue_assign":
     case "issue_label":
@@ -254,6 +257,7 @@ const isOfIssue = <T extends { readonly event: WebhookEvent["event"] }>(
 function unitOf({ event }: WebhookEvent): Unit | undefined {
   if (event === "repository" || event === "fork") return undefined;
   if (event === "release") return "releases";
+  if (event === "wiki") return "wiki";
   if (event.startsWith("pull_request")) return "pulls";
   return event.startsWith("issue") ? "issues" : "code";
 }
