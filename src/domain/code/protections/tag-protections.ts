@@ -80,8 +80,9 @@ const RULE = "must be a pattern whose brackets are closed, or a regular expressi
 /**
  * Creates a rule for tags.
  *
- * @throws Failure `malformed` for a rule without anybody, `forbidden` for a pattern that has a rule,
- * `invalid` for one that is not well-formed, for an unknown user or team, and for too many rules.
+ * @throws Failure `malformed` for a rule without anybody, `forbidden` for a pattern that has a
+ * rule, `invalid` for one that is not well-formed, for an unknown user or team, and for too many
+ * rules.
  */
 export async function createTagProtection(
   ctx: Ctx,

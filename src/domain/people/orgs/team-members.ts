@@ -27,8 +27,8 @@ import { recordAuditIfChanged, recordAuditWhere } from "../audit/record-audit.ts
  * Adds a user to a team and to its organization; the user watches the team's repositories from then
  * on. Idempotent.
  *
- * @throws Failure `not_found` for an organization, and if another request has deleted the team or the
- * user; `forbidden` where the organization blocks the user.
+ * @throws Failure `not_found` for an organization, and if another request has deleted the team or
+ * the user; `forbidden` where the organization blocks the user.
  */
 export async function addTeamMember(ctx: Ctx, team: Team, user: User): Promise<void> {
   if (user.kind !== "user") throw notFound();

@@ -20,8 +20,8 @@ import { redirectAfterWrite } from "../redirect-after-write.ts";
 const BYTES_MAX = 128 * 1024;
 
 /**
- * Who may open a page or send a form: those who administer what it is about, or only who owns it; of
- * an organization those who own it, or all its members.
+ * Who may open a page or send a form: those who administer what it is about, or only who owns it;
+ * of an organization those who own it, or all its members.
  */
 export type SettingsRole = "member" | "admin" | "owner";
 
