@@ -238,6 +238,8 @@ describe("a repository that the caller may not see is the same as none", () => {
   const requests = OF_REPOSITORY.map(([method, rest, own = {}]) => [method, rest, own] as const);
 
   it.each(requests)("%s /{owner}/{repo}%s %j", async (method, rest, own) => {
+    // Some areas are loaded with the first request for one of their pages.
+    await visit(method, `/nobody/nothing${rest}`, own);
     await expectSame(
       things.repositories,
       ({ owner, name }: Names) => [name, owner],
