@@ -27,6 +27,7 @@ const SIGNED_IN = [
   "/org/woven/teams",
   "/org/woven/teams/Owners",
   "/org/woven/settings/labels",
+  "/org/woven/settings/packages",
   "/root/shown/issues",
   "/root/shown/pulls",
   "/root/shown/issues/1",
@@ -49,7 +50,9 @@ const SIGNED_IN = [
   "/root/shown/releases/new",
   "/root/shown/releases/edit/v1",
 ];
-const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
+const SETTINGS = ["account", "security", "tokens", "keys", "packages", "packages/rules/add"].map(
+  (part) => `/user/settings/${part}`,
+);
 const PUBLIC = [
   "/user/login",
   "/user/sign_up",
