@@ -47,8 +47,8 @@ export const issues = sqliteTable(
     /** The number of its timeline entries of kind `comment`. Maintained by triggers. */
     commentCount: integer().notNull().default(0),
     /**
-     * Increases with each edit of a comment, with each reaction that is given or taken back, and with
-     * each conversation about code that is resolved or reopened. Maintained by triggers.
+     * Increases with each edit of a comment, with each reaction that is given or taken back, and
+     * with each conversation about code that is resolved or reopened. Maintained by triggers.
      */
     conversationVersion: integer().notNull().default(0),
     /**

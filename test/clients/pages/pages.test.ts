@@ -45,6 +45,7 @@ const SIGNED_IN = [
   "/root/shown/settings/mirrors",
   "/root/shown/settings/lfs",
   "/root/shown/settings/lfs/locks",
+  "/org/woven/settings/packages",
   "/root/shown/issues",
   "/root/shown/pulls",
   "/root/shown/issues/1",
@@ -97,6 +98,9 @@ const ADMINISTRATION = [
   "/config",
   "/audit",
 ].map((part) => `/-/admin${part}`);
+const SETTINGS = ["account", "security", "tokens", "keys", "packages", "packages/rules/add"].map(
+  (part) => `/user/settings/${part}`,
+);
 const PUBLIC = [
   "/user/login",
   "/user/sign_up",

@@ -165,8 +165,9 @@ describe("the cleanup rules of an account", () => {
 describe("the cleanup rules of an organization", () => {
   it("are for those who administer its packages", async () => {
     const { org, admin, member, at } = await makeOrganization();
+    expect(await read(`/org/${org.name}/settings`)).toContain(`href="${at}"`);
+    expect(await read(`/${org.name}`, admin)).toContain(`href="${at}"`);
     for (const [n, by] of [browser, admin].entries()) {
-      expect(await read(`/${org.name}`, by)).toContain(`href="${at}"`);
       const type = ["npm", "go"][n] ?? "";
       const made = await by.submit(`${at}/rules/add`, { ...FIELDS, type });
       expect(made.status).toBe(303);

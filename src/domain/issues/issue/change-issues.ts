@@ -55,10 +55,10 @@ interface NamedIssues {
  *
  * Cost: two round trips of the database, of up to three calls and one.
  *
- * @throws Failure `not_found` and `forbidden` for callers who may not write to the unit; `locked` in
- *   an archived repository; `invalid` for more than 50, for a label or milestone that is not of
- *   the repository or is closed, and as `toAssignees`; `precondition` where one of the issues does not exist, for
- *   closing those with open blockers and for reopening merged ones, which it names.
+ * @throws Failure `not_found` and `forbidden` for callers who may not write to the unit; `locked`
+ *   in an archived repository; `invalid` for more than 50, for a label or milestone that is not of
+ *   the repository or is closed, and as `toAssignees`; `precondition` where one of the issues does
+ *   not exist, for closing those with open blockers and for reopening merged ones, which it names.
  */
 export async function changeIssues(
   ctx: Ctx,

@@ -19,7 +19,7 @@ export interface OpenRule {
   readonly pattern: ShortPattern;
 }
 
-/** Reads the rules of code owners of a commit; none without a file, or for one that is too large. */
+/** Reads the rules of code owners of a commit; none without a file, or for one too large. */
 export async function readCodeOwnerRules(
   repository: OpenRepository,
   commitOid: string,

@@ -7,8 +7,8 @@ import { isRuleFor, readCodeOwnerRules, teamsOf } from "./code-owner-rules.ts";
 const STEPS_MAX = 10_000_000;
 
 /**
- * Lists the owners of files by the rules of a commit, as these name them: users, and
- * teams as `org/team`. Files without owners are left out, and all from where the budget is exhausted.
+ * Lists the owners of files by the rules of a commit, as these name them: users, and teams as
+ * `org/team`. Files without owners are left out, and all from where the budget is exhausted.
  *
  * Cost: one file of the repository.
  */

@@ -64,8 +64,8 @@ export type PlacedComment = { readonly body: string } & Pick<
  *
  * @param areChanged Whether the files must be among those that the pull request changes, and have
  *   the lines.
- * @throws Failure `invalid` for lines out of range, and for what is not changed; `not_found` for an answer to a comment that the
- *   caller does not see.
+ * @throws Failure `invalid` for lines out of range, and for what is not changed; `not_found` for an
+ *   answer to a comment that the caller does not see.
  */
 export async function placeComments(
   ctx: Ctx,
@@ -110,7 +110,7 @@ interface FileChange {
   readonly isUnknown: boolean;
 }
 
-/** @throws Failure `invalid` for a file that is not changed, and for a line that it does not have. */
+/** @throws Failure `invalid` for a file that is not changed, and for a line that it lacks. */
 function requireChanged(found: FileChange | undefined, input: NewCodeComment): void {
   const { change, diff } = found ?? {};
   if (!change || (change.kind === "modified" && isSame(change.old, change.new))) {

@@ -100,8 +100,8 @@ export async function createReview(
  * before.
  *
  * @returns Undefined where it was.
- * @throws Failure as `createReview`; `invalid` for a comment on what is not changed; `conflict` if it must be alone and the caller has begun a
- *   review.
+ * @throws Failure as `createReview`; `invalid` for a comment on what is not changed; `conflict` if
+ *   it must be alone and the caller has begun a review.
  */
 export async function createReviewOnce(
   ctx: Ctx,

@@ -8,7 +8,7 @@ import { listReviewers } from "../../repos/collaborators/list-collaborators.ts";
 /** Those whose review of a pull request a caller may request. */
 export interface PossibleReviewers {
   readonly users: readonly User[];
-  /** Of the organization, those that reach the repository, as far as the caller may know of them. */
+  /** Those that reach the repository, as far as the caller may know of them. */
   readonly teams: readonly Team[];
   /** Whether there are more teams. */
   readonly hasMoreTeams: boolean;

@@ -216,7 +216,8 @@ function tabsOf({ account, membership, facts, owner, ctx }: AccountPage): Tab[] 
     ...(membership.isOwner
       ? [{ tab: "settings" as const, label: "Settings", path: `${below}/settings` }]
       : []),
-    ...(ctx.config.packages.isOn && ctx.actor.user && owner.access >= ACCESS.admin
+    // Others than owners, who have them among the settings.
+    ...(ctx.config.packages.isOn && !membership.isOwner && owner.access >= ACCESS.admin
       ? [{ tab: "cleanup" as const, label: "Cleanup rules", path: `${below}/settings/packages` }]
       : []),
   ];

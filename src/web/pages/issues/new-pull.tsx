@@ -112,7 +112,7 @@ function readPull(form: SentForm) {
 /**
  * The text of a form, or the answers to a template.
  *
- * @throws Failure `invalid` for a text or an answer; `conflict` if there is another template by now.
+ * @throws Failure `invalid` for a text or an answer; `conflict` if there is another template now.
  */
 async function readBody({ ctx, repo }: EnteredRepository, form: SentForm): Promise<string> {
   const path = form.text("template");

@@ -31,7 +31,14 @@ const LINKS = {
   "/rulesets": "Rules for branches",
   "/hooks": "Webhooks",
   "/blocked_users": "Blocked users",
+  "/packages": "Packages",
 } as const;
+
+/** The parts that the service has. */
+const linksOf = ({ ctx }: AccountPage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(LINKS).filter(([path]) => path !== "/packages" || ctx.config.packages.isOn),
+  );
 
 /** The path of the settings of an organization. */
 export const organizationSettingsPath = ({ name }: { readonly name: string }): string =>
@@ -56,7 +63,7 @@ export function renderOrganizationSettings(
     },
     <SettingsFrame
       path={organizationSettingsPath(account)}
-      links={LINKS}
+      links={linksOf(page)}
       view={view}
       refusal={refusal}
     />,

@@ -24,6 +24,7 @@ import { CheckField, GeneralFault, SelectField } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
+import { renderOrganizationSettings } from "../organization-settings/page.tsx";
 import { openOwnPage, type Page, requireCookie, requireOwn } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { Pager, readListPage } from "../pager.tsx";
@@ -68,13 +69,25 @@ const enterOrganization: Enter = async (c) => {
   requireCookie(c);
   const page = await enterOrganizationPage(c);
   requireOwn(c, page);
-  const { ctx, account, owner } = page;
+  const { ctx, account, membership, owner } = page;
   if (!ctx.config.packages.isOn || owner.access < ACCESS.admin) throw notFound();
   return {
     ...page,
     path: `/org/${account.name}/settings/packages`,
     send: (title, body, status = 200) =>
-      renderAccount(c, page, { tab: "cleanup", title: `${title} - ${account.name}`, status }, body),
+      membership.isOwner
+        ? renderOrganizationSettings(
+            c,
+            page,
+            { title, link: "/packages", isHeaded: true, body },
+            { status },
+          )
+        : renderAccount(
+            c,
+            page,
+            { tab: "cleanup", title: `${title} - ${account.name}`, status },
+            body,
+          ),
   };
 };
 

@@ -1,7 +1,7 @@
 /**
  * The script of a conversation: as long as its tab is shown, it asks whether something has changed,
- * and puts in new entries, what texts have become, and what stands around them. What the reader is typing or has opened
- * stays as it is.
+ * and puts in new entries, what texts have become, and what stands around them. What the reader is
+ * typing or has opened stays as it is.
  */
 import { localize } from "./common/localize.ts";
 
