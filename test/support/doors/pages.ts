@@ -57,8 +57,13 @@ export async function makeSite() {
     hookPaths: {
       repo: `hooks/${(await world.repoHook()).id}`,
       org: `hooks/${(await world.orgHook()).id}`,
+      own: `hooks/${(await world.userHook()).id}`,
     },
-    deliveryIds: { repo: (await world.repoDelivery()).id, org: (await world.orgDelivery()).id },
+    deliveryIds: {
+      repo: (await world.repoDelivery()).id,
+      org: (await world.orgDelivery()).id,
+      own: (await world.userDelivery()).id,
+    },
     issueNumber: issue.number,
     ruleId: (await world.cleanupRule()).id,
     ownRuleId: (await makeCleanupRule(user)).id,
@@ -241,6 +246,11 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
     `/user/settings/applications/oauth2/${applicationId}`,
   "the settings of organizations": () => "/user/settings/organization",
   "the settings of repositories": () => "/user/settings/repos",
+  "the webhooks of an account": () => "/user/settings/hooks",
+  "the form of a new webhook of an account": () => "/user/settings/hooks/gitea/new",
+  "a webhook of an account": ({ hookPaths }) => `/user/settings/${hookPaths.own}`,
+  "a delivery of an account": ({ hookPaths, deliveryIds }) =>
+    `/user/settings/${hookPaths.own}/deliveries/${deliveryIds.own}`,
   "the settings of blocks": () => "/user/settings/blocked_users",
   "the log of an account": () => "/user/settings/log?kind=user.edited",
   "the export of an account": () => "/user/settings/export",

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { adminPages } from "../../../src/web/pages/admin/index.ts";
 import { settingsPages } from "../../../src/web/pages/settings/index.ts";
 import { Browser, SAME_ORIGIN } from "../../support/browser.ts";
+import { makeHook, makeKeptDelivery } from "../../support/hooks.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeApplication } from "../../support/oauth.ts";
 import { rowsOfService } from "../../support/rows-of-service.ts";
@@ -20,12 +21,17 @@ let admin: TestUser;
 let user: TestUser;
 let repo: TestRepo;
 let applicationId: number;
+let hookId: number;
+let deliveryId: number;
 let browsers: Readonly<Record<"anonymous" | "user" | "admin", Browser>>;
 beforeAll(async () => {
   admin = await make.userWithPassword({ isAdmin: true });
   user = await make.userWithPassword();
   repo = await make.repo(user);
   applicationId = (await makeApplication(user)).id;
+  const hook = await makeHook({ level: "user", ownerId: user.id, approverId: user.id });
+  hookId = hook.id;
+  deliveryId = (await makeKeptDelivery(hook)).id;
   browsers = {
     anonymous: new Browser(),
     user: await Browser.signedIn(user),
@@ -33,12 +39,20 @@ beforeAll(async () => {
   };
 });
 
+/** The id in the path of a route, of what belongs to the user. */
+function idIn(path: string): number {
+  if (path.includes("/oauth2")) return applicationId;
+  return path.includes("/hooks") ? hookId : user.id;
+}
+
 /** The path of a route with what belongs to the user. */
 const at = (path: string): string =>
   path
     .replace(":owner", user.name)
     .replace(":repo", repo.name)
-    .replace(":id", String(path.includes("oauth2") ? applicationId : user.id));
+    .replace(":type", "gitea")
+    .replace(":delivery", String(deliveryId))
+    .replace(":id", String(idIn(path)));
 
 const tokenOf = async (browser: Browser): Promise<string> => {
   const { body } = await browser.get("/user/settings");

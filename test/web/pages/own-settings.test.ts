@@ -5,6 +5,7 @@ import {
   accessTokens,
   emailAddresses,
   gpgKeys,
+  hooks,
   oauthApplications,
   sessions,
   users,
@@ -421,5 +422,30 @@ describe("the log", () => {
     for (const query of ["kind=x", "since=yesterday", `actor=${"a".repeat(41)}`]) {
       expect((await browser.get(`${path}?${query}`)).status).toBe(422);
     }
+  });
+});
+
+describe("webhooks", () => {
+  const path = `${SETTINGS}/hooks`;
+
+  it("of an account are made and deleted", async () => {
+    const fields = {
+      url: "https://receiver.example/of-mine",
+      content_type: "json",
+      "event-push": "on",
+      active: "on",
+    };
+    const { status, headers, body } = await browser.submit(`${path}/gitea/new`, fields);
+    expect(status, String(body)).toBe(303);
+    const owned = () => db.select().from(hooks).where(eq(hooks.ownerId, user.id));
+    const [hook] = await owned();
+    expect(hook).toMatchObject({ level: "user", url: fields.url });
+    expect(headers.get("Location")).toBe(`${path}/${hook?.id}`);
+    expect((await browser.get(path)).body).toContain("receiver.example");
+
+    const stranger = await Browser.signedIn(await make.userWithPassword());
+    expect((await stranger.get(`${path}/${hook?.id}`)).status).toBe(404);
+    await send(path, { action: "delete", id: String(hook?.id) });
+    expect(await owned()).toEqual([]);
   });
 });

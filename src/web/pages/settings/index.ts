@@ -6,6 +6,7 @@ import { appearance } from "./appearance.tsx";
 import { applications } from "./applications.tsx";
 import { blockedUsers } from "./blocked-users.tsx";
 import { exports } from "./exports.ts";
+import { ownHooks } from "./hooks.tsx";
 import { keys } from "./keys.tsx";
 import { organizations } from "./organizations.tsx";
 import { ownLog } from "./own-log.tsx";
@@ -25,6 +26,7 @@ export const settingsPages: readonly Hono<WebEnv>[] = [
   applications,
   organizations,
   repositories,
+  ownHooks,
   blockedUsers,
   ownLog,
   exports,

@@ -21,6 +21,7 @@ const PARTS = {
   applications: ["Applications", "oauth2"],
   organization: ["Organizations", "organizations#members"],
   repos: ["Repositories", "migration#leaving"],
+  hooks: ["Webhooks", "webhooks"],
   packages: ["Packages", "packages#cleanup-rules"],
   blocked_users: ["Blocked users", "access#blocks"],
   log: ["Log", "audit"],
@@ -33,6 +34,7 @@ const FIRST: keyof typeof PARTS = "profile";
 const partsOf = ({ ctx }: OwnPage): [name: string, label: string][] =>
   Object.entries(PARTS)
     .filter(([name]) => name !== "packages" || ctx.config.packages.isOn)
+    .filter(([name]) => name !== "hooks" || !ctx.config.areWebhooksDisabled)
     .map(([name, [label]]) => [name, label]);
 
 /** How a page of the settings is sent. */
