@@ -474,7 +474,7 @@ export interface MirrorSettings {
 }
 
 /** A variable of the service as it is in force. */
-export interface Setting {
+interface Setting {
   readonly name: string;
   /** As it was set, or its default; of a secret only whether it is set. */
   readonly value: string;

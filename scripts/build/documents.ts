@@ -142,7 +142,9 @@ function toDocument(rendered: string, images: Set<string>) {
   return { title: toText(title), headings, html };
 }
 
-/** A link to another document, as GitHub names its headings; the text alone of one that is not served, or to an image's file. */
+/**
+ * A link to another document; the text alone of one that is not served, or to an image's file.
+ */
 function toLink(_: string, path: string, fragment = "", text: string): string {
   const name = names.get(decodeURI(path).replace(/\/$/, "/README.md"));
   if (name === undefined) return text;

@@ -20,7 +20,7 @@ import { redirectAfterWrite } from "../pages/redirect-after-write.ts";
 import { withRedirectTo } from "../pages/redirect-to.ts";
 import { renderPage } from "../pages/render-page.tsx";
 import { renderPageFailure } from "../pages/render-page-failure.tsx";
-import { ScopeWords } from "./scope-words.tsx";
+import { ScopeWords } from "../pages/scope-words.tsx";
 
 /** The pages on which users grant applications access. */
 export const authorize = new Hono<WebEnv>({ router: new TrieRouter() });

@@ -39,7 +39,7 @@ export async function readChosenImage(files: ChosenFiles): Promise<Uint8Array<Ar
   return new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
-interface AvatarFormProps {
+interface ImageFormProps {
   /** The address of the form; `…/delete` is that of the one which removes the image. */
   action: string;
   formToken: string;
@@ -48,7 +48,7 @@ interface AvatarFormProps {
 }
 
 /** The forms that set and remove an avatar. */
-export const AvatarForm = ({ action, formToken, hasImage, fault }: AvatarFormProps) => (
+export const ImageForm = ({ action, formToken, hasImage, fault }: ImageFormProps) => (
   <>
     <Form action={action} formToken={formToken} enctype="multipart/form-data">
       <div class="field">

@@ -30,6 +30,24 @@ const SIGNED_IN = [
   "/org/woven/teams",
   "/org/woven/teams/Owners",
   "/org/woven/settings/labels",
+  "/org/woven/settings",
+  "/org/woven/settings/rulesets",
+  "/org/woven/settings/rulesets/new",
+  "/org/woven/settings/hooks/slack/new",
+  "/org/woven/settings/blocked_users",
+  "/org/woven/teams/new",
+  "/org/woven/teams/Owners/edit",
+  "/root/shown/settings",
+  "/root/shown/settings/collaboration",
+  "/root/shown/settings/branches",
+  "/root/shown/settings/branches/edit",
+  "/root/shown/settings/tags",
+  "/root/shown/settings/hooks",
+  "/root/shown/settings/hooks/gitea/new",
+  "/root/shown/settings/keys",
+  "/root/shown/settings/mirrors",
+  "/root/shown/settings/lfs",
+  "/root/shown/settings/lfs/locks",
   "/root/shown/issues",
   "/root/shown/pulls",
   "/root/shown/issues/1",
@@ -52,13 +70,44 @@ const SIGNED_IN = [
   "/root/shown/releases/new",
   "/root/shown/releases/edit/v1",
 ];
-const SETTINGS = ["account", "security", "tokens", "keys"].map((part) => `/user/settings/${part}`);
+const SETTINGS = [
+  "",
+  "/account",
+  "/appearance",
+  "/security",
+  "/tokens",
+  "/keys",
+  "/applications",
+  "/organization",
+  "/repos",
+  "/blocked_users",
+  "/log",
+].map((part) => `/user/settings${part}`);
+const ADMINISTRATION = [
+  "",
+  "/users",
+  "/users/new",
+  "/users/1",
+  "/users/1/edit",
+  "/emails",
+  "/badges",
+  "/orgs",
+  "/repos",
+  "/packages",
+  "/monitor/cron",
+  "/monitor/queue",
+  "/storage",
+  "/config",
+  "/audit",
+].map((part) => `/-/admin${part}`);
 const PUBLIC = [
   "/user/login",
   "/user/sign_up",
   "/user/forgot_password",
   "/user/activate?code=x",
   "/",
+  "/docs",
+  "/docs/administration",
   "/explore/repos",
   "/explore/users",
   "/explore/topics",
@@ -739,7 +788,7 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
       const diffs = [change, `${change}?style=split`, comparison, "/root/changed/compare/x"];
       for (const path of [...PUBLIC, ...diffs]) await look(path);
       await signIn(page, "root");
-      for (const path of [...SIGNED_IN, ...SETTINGS]) await look(path);
+      for (const path of [...SIGNED_IN, ...SETTINGS, ...ADMINISTRATION]) await look(path);
 
       expect(faults).toEqual({});
       expect(complaints).toEqual([]);

@@ -499,6 +499,7 @@ describe("the properties beside a conversation", () => {
       ["estimate", { duration: "long" }, 422],
       ["add-time", { duration: "" }, 422],
       ["labels", { "label-x": "on" }, 404],
+      ["labels", { "label-99999999": "on" }, 422],
       ["add-dependency", { issue: "a/b" }, 422],
       ["add-dependency", { issue: String(issue.number) }, 422],
       ["add-dependency", { issue: "99999" }, 404],

@@ -500,7 +500,7 @@ describe("the page that uploads files", () => {
     const { status, body } = await upload(
       `${path}/_upload/main`,
       { commit_summary: "Kept" },
-      files as [string, string][],
+      files,
     );
     expect(status).toBe(422);
     expect(body).toContain(`id="${fault}"`);

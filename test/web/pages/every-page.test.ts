@@ -43,12 +43,12 @@ describe("each page", () => {
     const opened = new Set(
       Object.values(ALL_PAGES).flatMap((to) => {
         const { pathname } = new URL(to(site), "https://forge.example");
-        return PARTS.flatMap(({ router }) =>
+        return [pages, browse].flatMap(({ router }) =>
           router.match("GET", pathname)[0].map(([[, { path }]]) => path),
         );
       }),
     );
-    const routes = PARTS.flatMap((part) => part.routes);
+    const routes = [pages, browse].flatMap((part) => part.routes);
     const gets = new Set(routes.filter(({ method }) => method === "GET").map(({ path }) => path));
     expect([...gets].filter((path) => !opened.has(path))).toEqual(NOT_IN_PAGES);
   });

@@ -178,6 +178,12 @@ describe("the form of a new label", () => {
       "Name must not contain control characters.",
       "name-fault",
     ],
+    [
+      "an exclusive one without a scope",
+      { name: "scope/" },
+      "Name must have a scope before a slash, since the label is exclusive.",
+      "name-fault",
+    ],
     ["digits that are no color", { hex: "red" }, "Invalid color: red.", "hex-fault"],
     ["a color that is none", { color: "blue" }, "Invalid color: blue.", "hex-fault"],
     [

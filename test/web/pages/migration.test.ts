@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { imports, repositories } from "../../../src/db/schema/index.ts";
+import { type imports, repositories } from "../../../src/db/schema/index.ts";
 import { Browser } from "../../support/browser.ts";
 import { visit } from "../../support/call.ts";
 import { formTokenOf } from "../../support/credentials.ts";
@@ -42,7 +42,7 @@ describe("the form of a migration", () => {
     });
     expect(status).toBe(303);
     expect(headers.get("Location")).toBe(`/${owner.name}/${name}`);
-    const [row] = (await reposOf(owner)).filter((each) => each.name === name);
+    const row = (await reposOf(owner)).find((each) => each.name === name);
     expect(row).toMatchObject({ description: "Moved", isPrivate: true, isEmpty: false });
   });
 

@@ -188,6 +188,61 @@ assignees: ["${owner.name}"]
     expect(shown).not.toContain(`label-${label.id}`);
   });
 
+  it("asks what the form of the base asks, and keeps the answers", async () => {
+    const { path } = await makeRepo();
+    const form = (more = "") => `title: "Do: "
+body:
+  - type: markdown
+    attributes: { value: "**Read** this" }
+  - type: textarea
+    id: why
+    attributes: { label: "Why </textarea>", value: "Since " }
+    validations: { required: true }
+  - type: checkboxes
+    id: done
+    attributes: { label: Done, options: [{ label: Tests, required: true }] }
+${more}`;
+    const at = `/repos${path}/contents/.github/pull_request_template.yml`;
+    const json = { content: btoa(form()), branch: "main", message: "t" };
+    const { body: stored } = await call("POST", at, { as: owner, json });
+    // One that is no form is skipped.
+    const broken = { ...json, content: btoa("body: 1") };
+    await call("POST", `/repos${path}/contents/PULL_REQUEST_TEMPLATE.yaml`, {
+      as: owner,
+      json: broken,
+    });
+    const compared = `${path}/compare/main...topic`;
+    const page = await read(compared);
+    expect(page).toContain('value="Do: "');
+    expect(page).toContain("<strong>Read</strong>");
+    expect(page).toMatch(/name="form-field-why"[^>]*>\s*Since <\/textarea>/);
+    expect(page).not.toContain('name="body"');
+    const fields = { title: "A title", "form-field-why": "I must </textarea>" };
+    const refused = await ownerBrowser.submit(compared, fields);
+    expect(refused.status).toBe(422);
+    expect(String(refused.body)).toContain("must be ticked: Tests");
+    expect(String(refused.body)).toContain("I must &lt;/textarea&gt;</textarea>");
+    const answered = { ...fields, "form-field-done-0": "on" };
+
+    const changed = form('  - { type: input, id: more, attributes: { label: "More" } }');
+    const edit = { ...json, content: btoa(changed), sha: stored.content.sha };
+    // The form of a template that is another one by now is shown as a text.
+    const [, token = ""] = /name="_csrf" value="([^"]*)"/.exec(page) ?? [];
+    const named = { ...answered, _csrf: token, template: "pull_request_template.yml" };
+    const other = await ownerBrowser.post(compared, named);
+    expect(other.status).toBe(409);
+    expect(String(other.body)).toMatch(/name="body"[^>]*>\s*I must &lt;\/textarea&gt;/);
+    expect((await call("GET", `/repos${path}/pulls`, { as: owner })).body).toEqual([]);
+
+    await call("PUT", at, { as: owner, json: edit });
+    const sent = await ownerBrowser.submit(compared, { ...answered, "form-field-more": "" });
+    expect(sent.status).toBe(303);
+    const [pull] = (await call("GET", `/repos${path}/pulls`, { as: owner })).body;
+    expect(pull.body).toBe(
+      "### Why </textarea>\n\nI must </textarea>\n\n### Done\n\n- [x] Tests\n\n### More\n\n_No response_\n",
+    );
+  });
+
   it("has what a writer chooses from its beginning, and nothing of that for others", async () => {
     const { repo, path } = await makeRepo();
     const [writer, other] = [await make.userWithPassword(), await make.user()];
@@ -377,6 +432,11 @@ describe("the pages of a pull request", () => {
     const after = await read(at);
     expect(after).toContain(`merged it as <a class="oid"`);
     expect(after).toContain("Delete branch topic");
+    expect(after).toMatch(/<code>topic<\/code> by [^]*was merged into <code>main<\/code>/);
+    const rule = { rule_name: "top*" };
+    await call("POST", `/repos${path}/branch_protections`, { as: owner, json: rule });
+    expect(await read(at)).not.toContain("Delete branch topic");
+    await call("DELETE", `/repos${path}/branch_protections/top*`, { as: owner });
     expect((await send(at, "delete-branch", {}, readerBrowser)).status).toBe(403);
     await send(at, "delete-branch");
     const names = (await refsOf(repo)).map(({ name }) => name);
@@ -471,6 +531,10 @@ describe("the pages of a pull request", () => {
     expect(again.status).toBe(409);
     expect(String(again.body)).toContain(`has everything of the branch ${name}: delete it first`);
     expect(await branchOf(repo, name)).toBe(oid);
+    // The page offers no second revert, but leads to the first one.
+    const after = await read(at);
+    expect(after).toContain(`It is reverted by <a href="${revert}">#2</a>`);
+    expect(after).not.toContain("Revert on a new branch");
   });
 
   it("do not revert what later commits changed", async () => {

@@ -691,6 +691,32 @@ async function upload({ path }: Pull, browser = readerBrowser): Promise<string> 
 const uuidIn = (markdown: string): string =>
   /\/attachments\/([-0-9a-f]{36})\)/.exec(markdown)?.[1] ?? "";
 
+describe("a comment on what is not in the diff", () => {
+  it("is refused, and nothing is said", async () => {
+    const pull = await makePull();
+    for (const fields of [
+      { path: "none.txt" },
+      { path: "none.txt", line: "0", start_line: "0" },
+      { path: "new.txt", line: "3", start_line: "3" },
+      { line: "4", start_line: "4" },
+      { line: "9", start_line: "9", side: "L" },
+    ]) {
+      const refused = await comment(pull, { body: "kept text", ...fields });
+      expect(refused.status, JSON.stringify(fields)).toBe(422);
+      expect(String(refused.body)).toContain("kept text</textarea>");
+    }
+    expect(await commentsOf(pull)).toEqual([]);
+    for (const fields of [
+      { line: "3", start_line: "3" },
+      { line: "2", start_line: "2", side: "L" },
+      { path: "new.txt", line: "0", start_line: "0" },
+    ]) {
+      const sent = await comment(pull, fields);
+      expect(sent.status, JSON.stringify(fields)).toBe(303);
+    }
+  });
+});
+
 describe("files of comments on code", () => {
   it("belong to the comment that links them, which shows them, once", async () => {
     const pull = await makePull();

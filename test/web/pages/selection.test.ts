@@ -156,6 +156,7 @@ describe("what is selected in a list", () => {
       [issues, many, { change: "close" }, writer, 422],
       [issues, some, { change: "none" }, writer, 422],
       [issues, some, { change: "milestone", milestone: String(milestone.id) }, writer, 422],
+      [issues, some, { change: "add-label", label: "99999999" }, writer, 422],
       [issues, some, { change: "assign", assignee: "nobody-of-this-name" }, writer, 422],
       [issues, [first.number, foreign.number + 1000], { change: "close" }, writer, 412],
       // A pull request is none of the list of issues.

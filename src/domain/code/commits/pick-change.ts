@@ -42,8 +42,8 @@ export type PickResult =
  * Cost: a merge of trees, and `commitChange`.
  *
  * @param snapshot Of the repository, which the caller may write to.
- * @throws Failure `not_applicable` for a change that is too large, and as `commitChange`: `conflict`
- *   if the branch is not at `tip` any more.
+ * @throws Failure `not_applicable` for a change that is too large, and as `commitChange`:
+ *   `conflict` if the branch is not at `tip` any more.
  */
 export async function pickChange(
   ctx: Ctx,

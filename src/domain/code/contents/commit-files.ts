@@ -47,8 +47,8 @@ export interface EditTarget {
  * @param edit Applies the change to the target.
  * @param fallbackMessage The commit message if `commitOptions` has none.
  * @throws Failure `not_found` if the base branch does not exist, `invalid` if the new branch exists
- * or its name is invalid, `not_applicable` without a change where one is required, `conflict` if the branch was updated concurrently, `forbidden` if a rule
- * does not allow the change.
+ * or its name is invalid, `not_applicable` without a change where one is required, `conflict` if
+ * the branch was updated concurrently, `forbidden` if a rule does not allow the change.
  */
 export async function commitFiles<T>(
   ctx: Ctx,

@@ -1,10 +1,10 @@
 import { isSymlinkMode, isSubmoduleMode, isTreeMode } from "../../../git/object/tree.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { resident } from "../../../git/catalog/block-pool.ts";
-import type { FileForm } from "../editorconfig/apply-definition.ts";
 import type { Revision } from "../git/find-revision.ts";
 import { findEntry } from "./find-entry.ts";
 import { readLfsPointer } from "./lfs-pointer.ts";
+import type { TextForm } from "./text-form.ts";
 
 /** Maximum size of a file that is edited as text, in bytes. */
 export const EDITED_BYTES_MAX = 1024 * 1024;
@@ -20,7 +20,7 @@ export interface EditableFile {
   readonly text: string;
   /** The stored content; empty for what is no text. */
   readonly content: Uint8Array;
-  readonly form: FileForm;
+  readonly form: TextForm;
   /** Whether some lines end in another way than `form` says. */
   readonly isMixed: boolean;
 }

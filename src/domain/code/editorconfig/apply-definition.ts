@@ -1,12 +1,4 @@
-/** The line ends of a text. */
-export type LineEnd = "lf" | "crlf";
-
-/** How a text of the editor becomes the content of a file. */
-export interface FileForm {
-  readonly lineEnd: LineEnd;
-  /** Whether it begins with a byte order mark. */
-  readonly hasMark: boolean;
-}
+import type { TextForm } from "../contents/text-form.ts";
 
 const MARK = "\uFEFF";
 
@@ -19,7 +11,7 @@ const MARK = "\uFEFF";
 export function applyDefinition(
   text: string,
   definition: Readonly<Record<string, string>>,
-  form: FileForm,
+  form: TextForm,
 ): Uint8Array {
   let lines = text.replaceAll(/\r\n?/g, "\n");
   if (definition["trim_trailing_whitespace"] === "true") lines = lines.replaceAll(/[ \t]+$/gm, "");

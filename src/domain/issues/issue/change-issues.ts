@@ -18,6 +18,7 @@ import { selectRepositories, toRepositoriesById } from "../../repos/repository/f
 import { labelStatements } from "./assign-labels.ts";
 import { addedAssigneeStatements, removedAssigneeStatements } from "./change-assignees.ts";
 import { asEditRefusal, editStatements, unlessOwnerBlocks } from "./edit-issue.ts";
+import { requireUsableLabels } from "./change-labels.ts";
 import { eventSubject } from "./event-subject.ts";
 import { ASSIGNEES_MAX, findPossibleAssignees, toAssignees } from "./find-assignees.ts";
 import {
@@ -52,11 +53,11 @@ interface NamedIssues {
  * refuses it. Each gets its entry of the timeline and its event, as by an edit of its own; one that
  * is so already gets none.
  *
- * Cost: two round trips of the database, of two calls and one.
+ * Cost: two round trips of the database, of up to three calls and one.
  *
  * @throws Failure `not_found` and `forbidden` for callers who may not write to the unit; `locked` in
- *   an archived repository; `invalid` for more than 50, for a milestone that is closed or not of the
- *   repository, and as `toAssignees`; `precondition` where one of the issues does not exist, for
+ *   an archived repository; `invalid` for more than 50, for a label or milestone that is not of
+ *   the repository or is closed, and as `toAssignees`; `precondition` where one of the issues does not exist, for
  *   closing those with open blockers and for reopening merged ones, which it names.
  */
 export async function changeIssues(
@@ -68,11 +69,13 @@ export async function changeIssues(
   requireAccess(repo, { unit: unitOf({ isPull }), mode: "write" });
   requireNotArchived(repo);
   requireNumber(numbers);
+  const labelIds = change.kind === "label" ? [change.labelId] : [];
   const added = change.kind === "assignee" && change.isAdded ? [change.name] : [];
   const [found, possible] = await Promise.all([
     batch(ctx.db, namedIssues(ctx.db, { repoId: repo.row.id, isPull, numbers: [...numbers] })),
     // Blocks between an assignee and each poster are checked by the statements.
     findPossibleAssignees(ctx, repo, { id: null }, added),
+    requireUsableLabels(ctx, repo, labelIds),
   ]);
   const list = found.rows.map((row) => toIssueContext(repo, row));
   const present = new Set(list.map(({ row }) => row.number));

@@ -1,4 +1,4 @@
-import { and, asc, eq, or } from "drizzle-orm";
+import { and, asc, eq, inArray, or } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -76,18 +76,37 @@ export async function removeLabel(
   const { id: repoId, ownerId } = repo.row;
   const [issue, [label]] = await Promise.all([
     findIssue(ctx, repo, number),
-    usableLabel(ctx.db, { labelId, repoId, ownerId }),
+    usableLabels(ctx.db, { ids: [labelId], repoId, ownerId }),
   ]);
   requireLabeling(issue);
   if (!label) throw invalid(`label does not exist [label_id: ${labelId}]`);
   await changeLabels(ctx, issue, { kind: "remove", labelId });
 }
 
-const usableLabel = prepare((db, p: Params<{ labelId: number; repoId: number; ownerId: number }>) =>
-  db
-    .select({ id: labels.id })
-    .from(labels)
-    .where(
-      and(eq(labels.id, p.labelId), or(eq(labels.repoId, p.repoId), eq(labels.orgId, p.ownerId))),
-    ),
+/**
+ * Refuses labels that neither the repository nor its owner has.
+ *
+ * @throws Failure `invalid`
+ */
+export async function requireUsableLabels(
+  { db }: Ctx,
+  { row }: RepositoryContext,
+  ids: readonly number[],
+): Promise<void> {
+  const asked = { ids: [...ids], repoId: row.id, ownerId: row.ownerId };
+  const found = ids.length === 0 ? [] : await usableLabels(db, asked);
+  if (found.length < new Set(ids).size) throw invalid("One of the labels does not exist any more.");
+}
+
+const usableLabels = prepare(
+  (db, p: Params<{ ids: readonly number[]; repoId: number; ownerId: number }>) =>
+    db
+      .select({ id: labels.id })
+      .from(labels)
+      .where(
+        and(
+          inArray(labels.id, p.ids),
+          or(eq(labels.repoId, p.repoId), eq(labels.orgId, p.ownerId)),
+        ),
+      ),
 );

@@ -16,7 +16,7 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { findContentRevision, findEntries, splitPath } from "../../code/contents/find-entry.ts";
 import { openSnapshot, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
 import { DEFAULT_ISSUE_CONFIG, type IssueConfig, readIssueConfig } from "./issue-config.ts";
-import { type IssueTemplate, readIssueTemplate } from "./issue-template.ts";
+import { type IssueTemplate, readIssueTemplate, readPullTemplate } from "./issue-template.ts";
 
 const CONFIG_DIRECTORIES = [".gitea", ".github"].flatMap((directory) => [
   `${directory}/ISSUE_TEMPLATE`,
@@ -195,16 +195,14 @@ export async function findBlankIssueRule(
 type Opened = NonNullable<Awaited<ReturnType<typeof openDefault>>>;
 
 /** The files with the template of pull requests, the first one found first, as in Gitea. */
-const PULL_TEMPLATES = ["", ".gitea/", ".github/"].flatMap((directory) => [
-  `${directory}PULL_REQUEST_TEMPLATE.md`,
-  `${directory}pull_request_template.md`,
-]);
-
-/** What a new pull request begins with. */
-export type PullTemplate = Pick<IssueTemplate, "title" | "content" | "labels" | "assignees">;
+const PULL_TEMPLATES = ["", ".gitea/", ".github/"].flatMap((directory) =>
+  ["PULL_REQUEST_TEMPLATE", "pull_request_template"].flatMap((name) =>
+    ["md", "yaml", "yml"].map((ending) => `${directory}${name}.${ending}`),
+  ),
+);
 
 /**
- * Finds the template for pull requests on the default branch.
+ * Finds the template for pull requests on the default branch. A form that is invalid is skipped.
  *
  * Cost: for a tree that is not cached, one read per directory, and one of the file.
  *
@@ -213,13 +211,13 @@ export type PullTemplate = Pick<IssueTemplate, "title" | "content" | "labels" | 
 export async function findPullTemplate(
   snapshot: RepositorySnapshot,
   repo: RepositoryContext,
-): Promise<PullTemplate | undefined> {
+): Promise<IssueTemplate | undefined> {
   const opened = await openRoot(snapshot, repo);
   if (!opened) return undefined;
   const { repository, root, rootOid } = opened;
   const found = await repository.results.getOrCompute(
     ["pull request template", rootOid],
-    async (budget): Promise<PullTemplate | null> => {
+    async (budget): Promise<IssueTemplate | null> => {
       const counted = within(repository, budget);
       for (const [at, file] of (
         await findEntries(counted, root, PULL_TEMPLATES.map(splitPath))
@@ -227,8 +225,8 @@ export async function findPullTemplate(
         const text = file && (await readText(counted, file));
         if (text === undefined) continue;
         budget.consume(STEPS_PER_CHAR * text.length);
-        const parsed = await readIssueTemplate(PULL_TEMPLATES[at] ?? "", text);
-        return parsed ?? { title: "", content: text, labels: [], assignees: [] };
+        const parsed = await readPullTemplate(PULL_TEMPLATES[at] ?? "", text);
+        if (parsed) return parsed;
       }
       return null;
     },

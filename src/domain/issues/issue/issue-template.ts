@@ -116,6 +116,22 @@ export async function readIssueTemplate(
   return isNamed ? template : undefined;
 }
 
+/**
+ * Parses the template of pull requests, which needs no name: a Markdown text, or a form; undefined
+ * for an invalid form.
+ */
+export async function readPullTemplate(
+  path: string,
+  text: string,
+): Promise<IssueTemplate | undefined> {
+  if (!/\.md$/i.test(path)) return readForm(path, text);
+  const { data } = Head.safeParse({});
+  return (
+    (await readIssueTemplate(path, text)) ??
+    (data && { ...toTemplate(path, data), content: text, fields: undefined })
+  );
+}
+
 async function readText(path: string, text: string): Promise<IssueTemplate> {
   const [, front = "", content = ""] =
     /^---[ \t]*\r?\n([^]*?)^---[ \t]*(?:\r?\n([^]*))?$(?![^])/m.exec(text) ?? [];

@@ -28,7 +28,7 @@ import { listAccessTokens } from "../../people/tokens/list-access-tokens.ts";
 import { listRepositoriesOf } from "../../repos/repository/list-repositories.ts";
 import { listStarred, listWatched } from "../../repos/repository/list-stars-and-watches.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { readComments, readIssues, readReviews, readTimes } from "./own-posts.ts";
+import { readOwnComments, readOwnIssues, readOwnReviews, readOwnTimes } from "./own-posts.ts";
 
 /** Items that one query lists. */
 const PAGE_SIZE = 500;
@@ -174,10 +174,10 @@ const FILES: Readonly<Record<string, (ctx: Ctx, user: User) => Pages>> = {
       (slice) => listHooks(ctx, { level: "user", owner: user }, slice),
       ({ url, type, events, isActive }) => ({ url, type, events, active: isActive }),
     ),
-  issues: readIssues,
-  comments: readComments,
-  reviews: readReviews,
-  times: readTimes,
+  issues: readOwnIssues,
+  comments: readOwnComments,
+  reviews: readOwnReviews,
+  times: readOwnTimes,
   log: toLog,
 };
 

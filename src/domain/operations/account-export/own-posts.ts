@@ -21,7 +21,7 @@ const PAGE_SIZE = 500;
 type Pages = AsyncGenerator<readonly object[]>;
 
 /** Issues and pull requests that an account opened. */
-export const readIssues = (ctx: Ctx, user: User): Pages =>
+export const readOwnIssues = (ctx: Ctx, user: User): Pages =>
   walk([issues.isPull, issues.isClosed, issues.id], (isBeyond, cursor, order) =>
     ctx.db
       .select({ ...PLACE, cursor, title: issues.title, body: issues.body, at: issues.createdAt })
@@ -34,7 +34,7 @@ export const readIssues = (ctx: Ctx, user: User): Pages =>
   );
 
 /** Comments of an account, those on code included. */
-export const readComments = (ctx: Ctx, user: User): Pages =>
+export const readOwnComments = (ctx: Ctx, user: User): Pages =>
   walk([timelineEntries.issueId, timelineEntries.id], (isBeyond, cursor, order) =>
     ctx.db
       .select({ ...PLACE, cursor, body: timelineEntries.body, at: timelineEntries.createdAt })
@@ -55,7 +55,7 @@ export const readComments = (ctx: Ctx, user: User): Pages =>
   );
 
 /** Reviews of an account with what they say. */
-export const readReviews = (ctx: Ctx, user: User): Pages =>
+export const readOwnReviews = (ctx: Ctx, user: User): Pages =>
   walk([reviews.state, reviews.issueId, reviews.id], (isBeyond, cursor, order) =>
     ctx.db
       .select({
@@ -82,7 +82,7 @@ export const readReviews = (ctx: Ctx, user: User): Pages =>
   );
 
 /** The time that an account has booked. */
-export const readTimes = (ctx: Ctx, user: User): Pages =>
+export const readOwnTimes = (ctx: Ctx, user: User): Pages =>
   walk([trackedTimes.id], (isBeyond, cursor, order) =>
     ctx.db
       .select({ ...PLACE, cursor, seconds: trackedTimes.seconds, at: trackedTimes.createdAt })

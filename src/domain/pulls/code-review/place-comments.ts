@@ -7,7 +7,7 @@ import type { Budget } from "../../../git/budget.ts";
 import { GitError } from "../../../git/error.ts";
 import { hunkAround } from "../../../git/diff/hunk-around.ts";
 import type { LineDiff } from "../../../git/diff/line-diff.ts";
-import type { PathChange } from "../../../git/diff/tree-diff.ts";
+import type { PathChange, PathEntry } from "../../../git/diff/tree-diff.ts";
 import { invalidField, notFound } from "../../../lib/failure.ts";
 import type { PullContext } from "../../../shapes/pulls/pull-request.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
@@ -59,24 +59,30 @@ export type PlacedComment = { readonly body: string } & Pick<
  *
  * Paths and lines that do not exist are accepted, as in Gitea: such a comment has no hunk.
  *
- * Cost: nothing without comments; one query for answers; opens the repository if one names a line.
+ * Cost: nothing without comments; one query for answers; opens the repository if one names a line,
+ * or if they must be changed.
  *
- * @throws Failure `invalid` for lines out of range; `not_found` for an answer to a comment that the
+ * @param areChanged Whether the files must be among those that the pull request changes, and have
+ *   the lines.
+ * @throws Failure `invalid` for lines out of range, and for what is not changed; `not_found` for an answer to a comment that the
  *   caller does not see.
  */
 export async function placeComments(
   ctx: Ctx,
   pull: PullContext,
   inputs: readonly NewCodeComment[],
+  areChanged = false,
 ): Promise<PlacedComment[]> {
   if (inputs.length === 0) return [];
-  const isOnLine = inputs.some(({ repliedId, ...each }) => repliedId === 0 && lineOf(each) > 0);
+  const isOnLine = inputs.some(
+    ({ repliedId, ...each }) => repliedId === 0 && (areChanged || lineOf(each) > 0),
+  );
   const budget = ctx.git.openBudget(STEPS_MAX);
   const [replied, open] = await Promise.all([
     findReplied(ctx, pull, inputs),
     isOnLine ? openPull(ctx, pull, budget) : undefined,
   ]);
-  const diffs = new Map<string, LineDiff | undefined>();
+  const diffs = new Map<string, FileChange | undefined>();
   const placed: PlacedComment[] = [];
   for (const each of inputs) {
     const { body, repliedId, path } = each;
@@ -87,11 +93,38 @@ export async function placeComments(
       placed.push({ ...at, body, rootId: at.rootId ?? entryId });
       continue;
     }
-    if (!diffs.has(path) && open) diffs.set(path, await diffOf(open, path, budget));
-    placed.push({ ...place(pull, open, each, diffs.get(path)), body });
+    if (!diffs.has(path) && open) diffs.set(path, await changeOf(open, path, budget));
+    const change = diffs.get(path);
+    if (areChanged) requireChanged(change, each);
+    placed.push({ ...place(pull, open, each, change?.diff), body });
   }
   return placed;
 }
+
+/** How the head has changed a file since the merge base. */
+interface FileChange {
+  readonly change: PathChange;
+  /** Undefined for a file without text, or where that is not known. */
+  readonly diff: LineDiff | undefined;
+  /** Whether the file was too large to be compared. */
+  readonly isUnknown: boolean;
+}
+
+/** @throws Failure `invalid` for a file that is not changed, and for a line that it does not have. */
+function requireChanged(found: FileChange | undefined, input: NewCodeComment): void {
+  const { change, diff } = found ?? {};
+  if (!change || (change.kind === "modified" && isSame(change.old, change.new))) {
+    throw invalidField("path", "must be a file that is changed");
+  }
+  const line = lineOf(input);
+  const isOldSide = input.oldLine > 0;
+  // The old side of one that is added may be that of another path, which it had.
+  if (line === 0 || found?.isUnknown || (isOldSide && change.kind === "added")) return;
+  const count = (isOldSide ? diff?.left : diff?.right)?.count ?? 0;
+  if (line > count) throw invalidField("line", "must be a line of the file");
+}
+
+const isSame = (a: PathEntry, b: PathEntry): boolean => a.oid === b.oid && a.mode === b.mode;
 
 const lineOf = ({ oldLine, newLine }: Pick<NewCodeComment, "oldLine" | "newLine">): number =>
   oldLine > 0 ? oldLine : newLine;
@@ -128,20 +161,21 @@ function place(
   };
 }
 
-/** How the head changes a file since the merge base; undefined for a file without text. */
-async function diffOf(
+/** How the head changes a file since the merge base; undefined for a path that neither has. */
+async function changeOf(
   { snapshot: { repository }, head, mergeBase }: OpenPull,
   path: string,
   budget: Budget,
-): Promise<LineDiff | undefined> {
+): Promise<FileChange | undefined> {
   const { graph } = repository;
   const old = mergeBase === undefined ? undefined : graph.oid(mergeBase);
   const change = await findChange(repository, old, graph.oid(head), path);
   if (!change) return undefined;
   try {
-    return await diffSides(repository.objects, change, budget);
+    const diff = await diffSides(repository.objects, change, budget);
+    return { change, diff, isUnknown: false };
   } catch (error) {
-    if (error instanceof GitError) return undefined;
+    if (error instanceof GitError) return { change, diff: undefined, isUnknown: true };
     throw error;
   }
 }

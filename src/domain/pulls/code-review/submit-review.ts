@@ -100,7 +100,7 @@ export async function createReview(
  * before.
  *
  * @returns Undefined where it was.
- * @throws Failure as `createReview`; `conflict` if it must be alone and the caller has begun a
+ * @throws Failure as `createReview`; `invalid` for a comment on what is not changed; `conflict` if it must be alone and the caller has begun a
  *   review.
  */
 export async function createReviewOnce(
@@ -121,7 +121,7 @@ async function writeReview(
   requireText(input, input.comments.length);
   const commitOid = input.commitOid || pull.pull.headOid;
   const [comments, vote, isSame, pending] = await Promise.all([
-    placeComments(ctx, pull, input.comments),
+    placeComments(ctx, pull, input.comments, since !== undefined),
     findVote(ctx, pull, input.state),
     commitOid === pull.pull.headOid || isSameAsHead(ctx, pull, commitOid),
     input.isAlone ? findPendingReview(ctx, pull) : undefined,

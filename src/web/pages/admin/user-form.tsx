@@ -2,7 +2,7 @@ import type { User } from "../../../db/schema/index.ts";
 import type { NewUser } from "../../../domain/people/accounts/create-user.ts";
 import type { UserEdit } from "../../../domain/people/accounts/edit-user.ts";
 import { invalidField } from "../../../lib/failure.ts";
-import { CheckField, GeneralFault, SelectField, TextAreaField } from "../create/fields.tsx";
+import { CheckField, GeneralFault, SelectField, AreaField } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
@@ -151,7 +151,7 @@ export function UserForm({ action, formToken, state, user }: UserFormProps) {
         />
         {user ? (
           <>
-            <TextAreaField
+            <AreaField
               state={state}
               label="About the user"
               name="description"

@@ -20,7 +20,7 @@ import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
 import { Avatar } from "../avatar.tsx";
 import { ConfirmMenu } from "../confirm-menu.tsx";
-import { CheckField, GeneralFault, TextAreaField } from "../create/fields.tsx";
+import { CheckField, GeneralFault, AreaField } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
@@ -221,7 +221,7 @@ function Keys({ page, state, path, keys }: PartProps & { keys: readonly PublicKe
       </ul>
       <Form action={`${path}/keys/add`} formToken={page.formToken}>
         <Field label="Title" {...state.of("title")} maxlength={TITLE_CHARS_MAX} />
-        <TextAreaField state={state} label="Public key" name="key" />
+        <AreaField state={state} label="Public key" name="key" />
         <button type="submit">Add SSH key</button>
       </Form>
     </section>

@@ -58,19 +58,19 @@ export function OwnerField({ state, owners }: { state: FormState; owners: readon
   );
 }
 
-interface TextAreaFieldProps {
+interface AreaFieldProps {
   state: FormState;
   label: string;
   name: string;
-  hint?: string;
   rows?: number;
-  maxlength?: number;
+  hint?: string;
   isOptional?: boolean;
+  maxlength?: number;
 }
 
-/** A labelled text of several lines of a form. */
-export function TextAreaField(props: TextAreaFieldProps) {
-  const { state, label, name, hint, rows = 3, maxlength, isOptional = false } = props;
+/** A labelled field of several lines, for what is no Markdown. */
+export function AreaField(props: AreaFieldProps) {
+  const { state, label, name, rows = 3, hint, isOptional = true, maxlength } = props;
   const { value, fault } = state.of(name);
   const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];
   return (
@@ -83,7 +83,6 @@ export function TextAreaField(props: TextAreaFieldProps) {
         maxlength={maxlength}
         required={!isOptional}
         spellcheck={false}
-        autofocus={fault !== undefined}
         aria-invalid={fault === undefined ? undefined : "true"}
         aria-describedby={fault === undefined ? hint && hintId : faultId}
       >{`\n${value}`}</textarea>

@@ -17,7 +17,7 @@ import { redirectAfterWrite } from "../redirect-after-write.ts";
 import type { PageOptions } from "../render-page.tsx";
 import { renderRepository } from "../repository/frame.tsx";
 import { commitFieldOf, toCommitField } from "./commit-fields.tsx";
-import { mayCommit } from "./addresses.ts";
+import { mayCommit } from "../editor-path.ts";
 import { type EditorPage, enterEditor, type EditorPlace } from "./enter.ts";
 
 /** A page that commits one kind of change. */

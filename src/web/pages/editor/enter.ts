@@ -18,7 +18,7 @@ import { notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { requireCookie, requireOwn } from "../open-page.ts";
-import { hasEditor, mayCommit } from "./addresses.ts";
+import { hasEditor, mayCommit } from "../editor-path.ts";
 import {
   enterRepositoryPage,
   READ_CODE,

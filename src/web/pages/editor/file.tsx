@@ -11,10 +11,8 @@ import {
   EDITED_BYTES_MAX,
   readEditableFile,
 } from "../../../domain/code/contents/read-editable-file.ts";
-import {
-  applyDefinition,
-  type FileForm,
-} from "../../../domain/code/editorconfig/apply-definition.ts";
+import type { TextForm } from "../../../domain/code/contents/text-form.ts";
+import { applyDefinition } from "../../../domain/code/editorconfig/apply-definition.ts";
 import { findDefinition } from "../../../domain/code/editorconfig/find-definition.ts";
 import { branchRef } from "../../../domain/code/branches/find-branch.ts";
 import { hashObject } from "../../../git/object/hash-object.ts";
@@ -36,7 +34,7 @@ import { renderDocument } from "../repository/render-document.ts";
 import { UserText } from "../user-text.tsx";
 import { type ChangePage, receiveChange, renderChange, showChange } from "./change-page.tsx";
 import { COMMIT_FIELDS, CommitFields, pathAfterCommit, readCommit } from "./commit-fields.tsx";
-import { editorPath } from "./addresses.ts";
+import { editorPath } from "../editor-path.ts";
 import type { EditorPage, EditorPlace } from "./enter.ts";
 
 /** A text of 1 MiB, each line break of which takes six bytes, and the other fields. */
@@ -126,7 +124,7 @@ async function readDefinition(
 /** The path that a form gives to its file. */
 const readPath = (form: SentForm): string => form.line("tree_path", PATH_CHARS_MAX);
 
-const readFileForm = (form: SentForm): FileForm => ({
+const readTextForm = (form: SentForm): TextForm => ({
   lineEnd: form.text("line_end") === "crlf" ? "crlf" : "lf",
   hasMark: form.text("mark") !== "",
 });
@@ -145,7 +143,7 @@ async function readContent(page: EditorPage, form: SentForm): Promise<Uint8Array
         const revision = resolveName(snapshot, branchRef(branch));
         return revision ? readDefinition({ snapshot, revision, names }, names) : {};
       });
-  const content = applyDefinition(form.text("content"), definition, readFileForm(form));
+  const content = applyDefinition(form.text("content"), definition, readTextForm(form));
   if (content.length > EDITED_BYTES_MAX) {
     throw tooLarge(`The file has more than ${formatBytes(EDITED_BYTES_MAX)}: upload it.`);
   }

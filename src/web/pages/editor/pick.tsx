@@ -5,7 +5,7 @@ import {
   describePick,
   pickCommit,
   type PickKind,
-} from "../../../domain/code/commits/pick-commit.ts";
+} from "../../../domain/code/contents/pick-commit.ts";
 import { findCommit, type Revision } from "../../../domain/code/git/find-revision.ts";
 import { parseCommit } from "../../../git/object/commit.ts";
 import { notFound } from "../../../lib/failure.ts";
@@ -19,7 +19,7 @@ import { Field, Form } from "../layout.tsx";
 import { enterRepositoryPage, READ_CODE } from "../repository/enter.ts";
 import { type ChangePage, receiveChange, renderChange, showChange } from "./change-page.tsx";
 import { COMMIT_FIELDS, CommitFields, pathAfterCommit, readCommit } from "./commit-fields.tsx";
-import { PICK_KIND as KIND, pickPath } from "./addresses.ts";
+import { PICK_KIND as KIND, pickPath } from "../editor-path.ts";
 import type { EditorPage, EditorPlace } from "./enter.ts";
 
 const FORM_BYTES_MAX = 512 * 1024;

@@ -18,7 +18,7 @@ import { findCommentAndIssue } from "../../../domain/issues/comments/find-commen
 import { addDependency } from "../../../domain/issues/dependencies/add-dependency.ts";
 import { findPair } from "../../../domain/issues/dependencies/find-pair.ts";
 import { removeDependency } from "../../../domain/issues/dependencies/remove-dependency.ts";
-import { changeLabels } from "../../../domain/issues/issue/change-labels.ts";
+import { changeLabels, requireUsableLabels } from "../../../domain/issues/issue/change-labels.ts";
 import { deleteIssue } from "../../../domain/issues/issue/delete-issue.ts";
 import { editIssue, type IssueEdit } from "../../../domain/issues/issue/edit-issue.ts";
 import { findIssue } from "../../../domain/issues/issue/find-issue.ts";
@@ -134,9 +134,13 @@ const dependency =
   };
 
 const labels: Action = async ({ ctx, repo, number, form }) => {
-  const issue = await findIssue(ctx, repo, number);
+  const ids = readLabelIds(form);
+  const [issue] = await Promise.all([
+    findIssue(ctx, repo, number),
+    requireUsableLabels(ctx, repo, ids),
+  ]);
   requireLabeling(issue);
-  await changeLabels(ctx, issue, { kind: "replace", labels: { ids: readLabelIds(form) } });
+  await changeLabels(ctx, issue, { kind: "replace", labels: { ids } });
 };
 
 const react: Action = async ({ ctx, repo, number, form }) => {

@@ -43,6 +43,7 @@ import {
 } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { readRefs } from "../repository/ref-chooser.tsx";
+import { renderFields } from "./template-fields.tsx";
 import { TEXT_PAGE } from "../text-field.tsx";
 
 /** Commits of a page. */
@@ -146,13 +147,15 @@ async function readComparison(
       readCommits(ctx, headSnapshot, compared.nodes, toListParts(headRepository)),
       isProposal ? findProposalChoices(ctx, repo, pair) : undefined,
     ]);
+    const template = choices && (await findPullTemplate(baseSnapshot, repo));
     const proposal: Proposal | undefined = choices && {
       base: base.name,
       headRepository,
       head: head.name,
       commits,
       commitCount: compared.commitCount,
-      template: await findPullTemplate(baseSnapshot, repo),
+      template,
+      fieldsHtml: template?.fields && (await renderFields(ctx, repo, template.fields)),
       choices,
     };
     const oldNode = text.isDirect ? revisions.base.node : compared.mergeBase;

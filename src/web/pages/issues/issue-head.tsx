@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 
+import type { Pull } from "../../../db/schema/index.ts";
 import { isIssueWritable } from "../../../domain/issues/issue/find-issue.ts";
 import { mayEditIssue } from "../../../domain/issues/issue/require-issue-access.ts";
 import type { IssueContext } from "../../../shapes/issues/issue.ts";
@@ -78,22 +79,40 @@ export function IssueHead({ c, page, issue, sending, refused }: IssueHeadProps) 
       <p>
         <StateLabel issue={issue} />{" "}
         <span class="soft">
-          <Poster issue={issue} />
           {pull ? (
-            <>
-              {" wants to merge "}
-              <code>{pull.headBranch}</code>
-              {" into "}
-              <code>{pull.baseBranch}</code>
-            </>
+            <Proposal issue={issue} pull={pull} />
           ) : (
-            " opened this"
+            <>
+              <Poster issue={issue} /> opened this
+            </>
           )}{" "}
-          <Ago at={row.createdAt} now={page.ctx.now} />
+          <Ago at={pull?.mergedAt ?? row.createdAt} now={page.ctx.now} />
         </span>
         {row.isLocked ? <span class="label">Locked</span> : undefined}
       </p>
     </div>
+  );
+}
+
+interface ProposalProps {
+  issue: IssueContext;
+  pull: Pull;
+}
+
+/** What a pull request is to merge, or has merged. */
+function Proposal({ issue, pull: { headBranch, baseBranch, mergedAt } }: ProposalProps) {
+  const [head, base] = [<code>{headBranch}</code>, <code>{baseBranch}</code>];
+  if (mergedAt !== null) {
+    return (
+      <>
+        {head} by <Poster issue={issue} /> was merged into {base}
+      </>
+    );
+  }
+  return (
+    <>
+      <Poster issue={issue} /> {issue.row.isClosed ? "wanted" : "wants"} to merge {head} into {base}
+    </>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Label } from "../../../db/schema/index.ts";
+import { exclusiveScopeOf } from "../../../domain/issues/issue/exclusive-scope.ts";
 import type { LabelFields } from "../../../domain/repos/labels/create-label.ts";
 import { invalidField } from "../../../lib/failure.ts";
 import { CheckField, GeneralFault } from "../create/fields.tsx";
@@ -25,11 +26,15 @@ export function toLabelFields(form: SentForm): LabelFields {
   const name = form.line("name", CHARS_MAX.name);
   if (name === "") throw invalidField("name", "must not be empty");
   if (/\p{Cc}/u.test(name)) throw invalidField("name", "must not contain control characters");
+  const isExclusive = form.isSet("exclusive");
+  if (isExclusive && exclusiveScopeOf({ name, isExclusive }) === undefined) {
+    throw invalidField("name", "must have a scope before a slash, since the label is exclusive");
+  }
   return {
     name,
     color: form.line("hex", CHARS_MAX.hex) || form.text("color"),
     description: form.line("description", CHARS_MAX.description),
-    isExclusive: form.isSet("exclusive"),
+    isExclusive,
     isArchived: form.isSet("is_archived"),
   };
 }

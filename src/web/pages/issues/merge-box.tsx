@@ -14,7 +14,7 @@ import { isMergeabilityCurrent, type PullContext } from "../../../shapes/pulls/p
 import type { MergeQueueEntryContext } from "../../../shapes/pulls/merge-queue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
-import { accountPath, commitPath } from "../addresses.ts";
+import { accountPath, commitPath, repositoryPath } from "../addresses.ts";
 import { FORMER_TITLE } from "./action.ts";
 import { ActionForm, type Sending } from "./action-form.tsx";
 import { mayChange } from "./issue-head.tsx";
@@ -58,14 +58,14 @@ export function MergeBox(props: MergeBoxProps) {
 }
 
 /** What is left to do with a closed pull request: its branch, and its revert. */
-function Closed({ page, state: { pull }, sending }: MergeBoxProps) {
+function Closed({ page, state: { pull, isHeadDeletable, revertNumber }, sending }: MergeBoxProps) {
   const { repo, headRepo, headTip } = pull;
   const { mergedAt, headBranch, flow } = pull.pull;
   const isMerged = mergedAt !== null;
   const ownsHead = flow === "branch" && headRepo !== undefined && mayWriteTo(page, headRepo);
-  const mayDelete = ownsHead && isMerged && headTip !== undefined;
+  const mayDelete = ownsHead && isHeadDeletable;
   const mayRestore = ownsHead && headTip === undefined;
-  const mayRevert = isMerged && mayWriteTo(page, repo);
+  const mayRevert = isMerged && revertNumber === undefined && mayWriteTo(page, repo);
   if (!isMerged && !mayRestore) return <></>;
   return (
     <section class="box" aria-labelledby="merge">
@@ -74,6 +74,12 @@ function Closed({ page, state: { pull }, sending }: MergeBoxProps) {
       </h2>
       <div class="inside">
         {isMerged ? <MergedBy pull={pull} /> : undefined}
+        {revertNumber === undefined ? undefined : (
+          <p>
+            {"It is reverted by "}
+            <a href={`${repositoryPath(repo)}/pulls/${revertNumber}`}>{`#${revertNumber}`}</a>.
+          </p>
+        )}
         <div class="row">
           {mayDelete ? (
             <ActionForm {...sending} action="delete-branch" class="inline">
@@ -433,7 +439,7 @@ function Forms({ page, state, sending, sent }: MergeBoxProps) {
         <button type="submit" class="primary" disabled={!isReady}>
           {hasQueue ? "Add to the merge queue" : "Merge"}
         </button>
-        {isPending && !hasQueue ? (
+        {isPending && isReady && !hasQueue ? (
           <button type="submit" name="when" value="ready">
             Merge when nothing is missing
           </button>

@@ -21,7 +21,6 @@ import {
 } from "../form.ts";
 import { keepText } from "../keep-text.tsx";
 import { Field, Form } from "../layout.tsx";
-import { renderComments } from "../markup.ts";
 import { requireCookie, requireOwn } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
@@ -29,7 +28,7 @@ import { enterRepositoryPage, type EnteredRepository, READ_ISSUES } from "../rep
 import { renderRepository } from "../repository/frame.tsx";
 import { readMarkdown } from "../read-markdown.ts";
 import { Properties, readProperties } from "./properties.tsx";
-import { readAnswers, TemplateFields } from "./template-fields.tsx";
+import { readAnswers, renderFields, TemplateFields } from "./template-fields.tsx";
 import { TEXT_PAGE, TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
 
 /** The pages on which an issue is opened. */
@@ -211,7 +210,7 @@ async function renderNew(
               fields={template.fields}
               state={state}
               initialOf={(field) => c.req.query(`field:${field.id}`) || attributeOf(field, "value")}
-              html={await renderFields(page, template.fields)}
+              html={await renderFields(ctx, repo, template.fields)}
             />
           ) : (
             <TextField
@@ -233,23 +232,6 @@ async function renderNew(
       </div>
     </Form>,
   );
-}
-
-/** The texts of a form's fields as HTML, by their ids: those between the fields, and hints. */
-async function renderFields(
-  { ctx, repo }: EnteredRepository,
-  fields: readonly FormField[],
-): Promise<ReadonlyMap<string, string>> {
-  const texts = fields.flatMap((field): [string, string][] => {
-    const text = attributeOf(field, field.type === "markdown" ? "value" : "description");
-    return text === "" ? [] : [[field.id, text]];
-  });
-  const html = await renderComments(
-    ctx,
-    repo,
-    texts.map(([, text]) => text),
-  );
-  return new Map(texts.map(([id], at) => [id, html[at] ?? ""]));
 }
 
 /** The fields that show a refusal of their own. */

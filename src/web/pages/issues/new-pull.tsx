@@ -4,10 +4,13 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Requirement } from "../../../auth/access/requirement.ts";
 import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import { exclusiveScopeOf } from "../../../domain/issues/issue/exclusive-scope.ts";
-import type { PullTemplate } from "../../../domain/issues/issue/find-templates.ts";
+import { openSnapshot } from "../../../domain/code/git/open-snapshot.ts";
+import { findPullTemplate } from "../../../domain/issues/issue/find-templates.ts";
+import { attributeOf, fieldNameOf, toFormText } from "../../../domain/issues/issue/issue-form.ts";
+import type { IssueTemplate } from "../../../domain/issues/issue/issue-template.ts";
 import { createPull } from "../../../domain/pulls/pull/create-pull.ts";
 import type { ProposalChoices } from "../../../domain/pulls/pull/find-proposal-choices.ts";
-import { invalidField } from "../../../lib/failure.ts";
+import { conflict, invalidField } from "../../../lib/failure.ts";
 import { type CommitEntry, decodeCommitText } from "../../../shapes/git/commit.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -28,13 +31,14 @@ import { TextField, TITLE_CHARS_MAX } from "../text-field.tsx";
 import { keepText } from "../keep-text.tsx";
 import { Field, Form } from "../layout.tsx";
 import { requireOwn } from "../open-page.ts";
-import { orRefuse } from "../or-refuse.ts";
+import { orRefuse, TEMPLATE_FIELD } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import type { Refused } from "./issue-head.tsx";
 import { Properties, readProperties, readUsers, UserChoices } from "./properties.tsx";
 import { enterRepositoryPage, type EnteredRepository, READ_PULLS } from "../repository/enter.ts";
 import { toShellWord } from "../shell-word.ts";
 import { readTeams, TeamChoices } from "./team-choices.tsx";
+import { readAnswers, TemplateFields } from "./template-fields.tsx";
 
 /** Two branches that a pull request may be opened between. */
 export interface Proposal {
@@ -45,7 +49,9 @@ export interface Proposal {
   /** The commits that it brings, the newest first, as far as the page lists them. */
   readonly commits: readonly CommitEntry[];
   readonly commitCount: number;
-  readonly template: PullTemplate | undefined;
+  readonly template: IssueTemplate | undefined;
+  /** The texts of a template that is a form, as `renderFields` returns them. */
+  readonly fieldsHtml: ReadonlyMap<string, string> | undefined;
   /** What the reader may choose. */
   readonly choices: ProposalChoices;
 }
@@ -71,7 +77,8 @@ export async function openPullByForm(
       async () => {
         const { ctx, repo } = page;
         const base = proposed.base || repo.row.defaultBranch;
-        const pull = await createPull(ctx, repo, { ...proposed, base, ...readPull(form) });
+        const body = await readBody(page, form);
+        const pull = await createPull(ctx, repo, { ...proposed, base, ...readPull(form), body });
         return redirectAfterWrite(c, issuePath(pull));
       },
       (refusal) => showAgain({ form, refusal }),
@@ -93,7 +100,6 @@ function readPull(form: SentForm) {
   const isDraft = form.isSet("draft") && !isDraftTitle(title);
   return {
     title: isDraft ? `WIP: ${title}` : title,
-    body: readMarkdown(form, "body", false),
     ...readProperties(form),
     reviewers: {
       users: readUsers(form, "reviewer-", "other-reviewer"),
@@ -102,6 +108,28 @@ function readPull(form: SentForm) {
     allowMaintainerEdit: form.isSet("allow_maintainer_edit"),
   };
 }
+
+/**
+ * The text of a form, or the answers to a template.
+ *
+ * @throws Failure `invalid` for a text or an answer; `conflict` if there is another template by now.
+ */
+async function readBody({ ctx, repo }: EnteredRepository, form: SentForm): Promise<string> {
+  const path = form.text("template");
+  if (path === "") return readMarkdown(form, "body", false);
+  const template = await findPullTemplate(await openSnapshot(ctx, repo), repo);
+  if (template?.path !== path || !template.fields) {
+    throw conflict("the template has changed meanwhile");
+  }
+  return toFormText(template.fields, readAnswers(template.fields, form));
+}
+
+/** The answers to a template that is there no more, as a text. */
+const joinAnswers = (form: SentForm): string =>
+  form
+    .namesWith(TEMPLATE_FIELD)
+    .map((name) => form.text(name))
+    .join("\n\n");
 
 const WRITE_CODE: Requirement = { unit: "code", mode: "write" };
 
@@ -139,6 +167,10 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
   const state = refused
     ? FormState.refused(refused.form, refused.refusal)
     : FormState.fresh(fieldsOf(proposal));
+  const { template, fieldsHtml } = proposal;
+  // What was typed into another form stays a text.
+  const isSame = !refused || refused.form.text("template") === template?.path;
+  const fields = isSame ? template?.fields : undefined;
   const isFork = proposal.headRepository.row.id !== repo.row.id;
   const mayLetEdit = isFork && isAllowed(proposal.headRepository, WRITE_CODE);
   return (
@@ -146,16 +178,37 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
       <h2>Open a pull request</h2>
       {taken}
       <Form action={path} formToken={page.formToken}>
-        <GeneralFault state={state} fields={["title", "body", "other", "other-reviewer"]} />
+        <GeneralFault
+          state={state}
+          fields={[
+            ...["title", "body", "other", "other-reviewer"],
+            ...(fields?.map(fieldNameOf) ?? []),
+          ]}
+        />
         <div class={choices || reviewers ? "split end" : undefined}>
           <div>
             <Field label="Title" {...state.of("title")} maxlength={TITLE_CHARS_MAX} />
-            <TextField
-              repo={page.repo}
-              label="Text"
-              {...state.of("body")}
-              hasFiles={page.ctx.config.areAttachmentsOn}
-            />
+            {template && fields && fieldsHtml ? (
+              <>
+                <input type="hidden" name="template" value={template.path} />
+                <TemplateFields
+                  repo={page.repo}
+                  hasFiles={page.ctx.config.areAttachmentsOn}
+                  fields={fields}
+                  state={state}
+                  initialOf={(field) => attributeOf(field, "value")}
+                  html={fieldsHtml}
+                />
+              </>
+            ) : (
+              <TextField
+                repo={page.repo}
+                label="Text"
+                {...state.of("body")}
+                value={state.of("body").value || (refused ? joinAnswers(refused.form) : "")}
+                hasFiles={page.ctx.config.areAttachmentsOn}
+              />
+            )}
             <label class="check">
               <input
                 type="checkbox"

@@ -1,5 +1,6 @@
 import { raw } from "hono/html";
 
+import type { Ctx } from "../../../context.ts";
 import type { FormAnswers } from "../../../domain/issues/issue/issue-form.ts";
 import {
   attributeOf,
@@ -14,6 +15,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { FormState } from "../create/form-state.ts";
 import type { Form } from "../form.ts";
 import { Fault } from "../layout.tsx";
+import { renderComments } from "../markup.ts";
 import { TEXT_CHARS_MAX, TextField } from "../text-field.tsx";
 import { UserText } from "../user-text.tsx";
 
@@ -27,6 +29,24 @@ interface TemplateFieldsProps {
   initialOf: (field: FormField) => string;
   /** The texts of the template as HTML, by the ids of their fields. */
   html: ReadonlyMap<string, string>;
+}
+
+/** The texts of a form's fields as HTML, by their ids: those between the fields, and hints. */
+export async function renderFields(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  fields: readonly FormField[],
+): Promise<ReadonlyMap<string, string>> {
+  const texts = fields.flatMap((field): [string, string][] => {
+    const text = attributeOf(field, field.type === "markdown" ? "value" : "description");
+    return text === "" ? [] : [[field.id, text]];
+  });
+  const html = await renderComments(
+    ctx,
+    repo,
+    texts.map(([, text]) => text),
+  );
+  return new Map(texts.map(([id], at) => [id, html[at] ?? ""]));
 }
 
 /** The fields of a template that is a form. */

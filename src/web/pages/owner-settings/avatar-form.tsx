@@ -3,11 +3,8 @@ import {
   setAvatar,
   type AvatarOwner,
 } from "../../../domain/people/avatars/change-avatar.ts";
-import { AVATAR_BYTES_MAX } from "../../../domain/people/avatars/read-image.ts";
-import { formatBase64 } from "../../../lib/base64.ts";
-import { invalidField } from "../../../lib/failure.ts";
+import { readChosenImage } from "../avatar-form.tsx";
 import type { FormState } from "../create/form-state.ts";
-import type { ChosenFiles } from "../form-with-files.ts";
 import { Fault, Hint } from "../layout.tsx";
 import { ActionForm } from "./settings-frame.tsx";
 import type { SettingsAction, SettingsPage } from "./settings-part.ts";
@@ -17,7 +14,7 @@ export const avatarActions = <P extends SettingsPage>(
   ownerOf: (page: P) => AvatarOwner,
 ): Readonly<Record<"avatar" | "delete_avatar", SettingsAction<P>>> => ({
   async avatar(page, _form, { files }) {
-    await setAvatar(page.ctx, ownerOf(page), formatBase64(await readImageFile(files)));
+    await setAvatar(page.ctx, ownerOf(page), await readChosenImage(files));
     return page.path;
   },
   async delete_avatar(page) {
@@ -25,23 +22,6 @@ export const avatarActions = <P extends SettingsPage>(
     return page.path;
   },
 });
-
-/** @throws Failure `invalid` without a file, and for one that is too large. */
-async function readImageFile(files: ChosenFiles): Promise<Uint8Array> {
-  const file = await files.next();
-  if (!file) throw invalidField("image", "must be chosen");
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const piece of file.pieces) {
-    bytes += piece.byteLength;
-    if (bytes > AVATAR_BYTES_MAX) {
-      throw invalidField("image", `must have at most ${AVATAR_BYTES_MAX} bytes`);
-    }
-    pieces.push(piece);
-  }
-  await files.skip();
-  return new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer());
-}
 
 interface AvatarFormProps {
   page: SettingsPage;

@@ -18,7 +18,7 @@ import {
 } from "../../../domain/code/protections/rule-lists.ts";
 import { conflict, invalidField } from "../../../lib/failure.ts";
 import { namesOf, type RuleNames } from "../../../shapes/repos/rule-names.ts";
-import { CheckField, SelectField, TextAreaField } from "../create/fields.tsx";
+import { AreaField, CheckField, SelectField } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form } from "../form.ts";
 import { Field } from "../layout.tsx";
@@ -216,19 +216,17 @@ export function RuleFields({ state, rule, isRuleset }: RuleFieldsProps) {
         <List state={state} list="forcePush" rule={rule} />
         {check("require_signed_commits")}
       </fieldset>
-      <TextAreaField
+      <AreaField
         state={state}
         label="Files that nobody changes"
         name="protected_file_patterns"
         hint="Patterns of paths, separated by semicolons: .github/**;*.lock"
-        isOptional
       />
-      <TextAreaField
+      <AreaField
         state={state}
         label="Files that everybody changes who may write"
         name="unprotected_file_patterns"
         hint="Patterns of paths, separated by semicolons."
-        isOptional
       />
       <fieldset>
         <legend>Reviews</legend>
@@ -247,12 +245,11 @@ export function RuleFields({ state, rule, isRuleset }: RuleFieldsProps) {
         <legend>Merges</legend>
         <List state={state} list="merge" rule={rule} />
         {check("enable_status_check")}
-        <TextAreaField
+        <AreaField
           state={state}
           label="Checks"
           name="status_check_contexts"
           hint="Their names or patterns, one in each line; without any, all that a commit has."
-          isOptional
         />
         {check("block_on_outdated_branch")}
         {check("block_admin_merge_override")}

@@ -92,7 +92,7 @@ export class SettingsForms {
 }
 
 /** What a request needs of the owner that its path names. */
-export interface SettingsEntry {
+interface SettingsEntry {
   readonly role: SettingsRole;
   /** The action of a form; undefined for a page that is opened. */
   readonly action: string | undefined;

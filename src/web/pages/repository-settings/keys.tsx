@@ -1,7 +1,7 @@
 import { listDeployKeys } from "../../../domain/people/keys/list-ssh-keys.ts";
 import { addDeployKey, removeDeployKey } from "../../../domain/people/keys/ssh-keys.ts";
 import { invalidField } from "../../../lib/failure.ts";
-import { CheckField, TextAreaField } from "../create/fields.tsx";
+import { AreaField, CheckField } from "../create/fields.tsx";
 import { Field } from "../layout.tsx";
 import { ActionForm, AskingForm } from "../owner-settings/settings-frame.tsx";
 import { Pager, readListPage } from "../pager.tsx";
@@ -53,11 +53,12 @@ export const deployKeys: RepositorySettingsPart = {
           <h3>Add a key</h3>
           <ActionForm page={page} to={to} action="add">
             <Field label="Title" {...state.of("title")} maxlength={CHARS_MAX.title} />
-            <TextAreaField
+            <AreaField
               state={state}
               label="Public key"
               name="key"
               hint="As in ~/.ssh/id_ed25519.pub."
+              isOptional={false}
             />
             <CheckField state={state} label="It may write, too" name="is_writable" />
             <button type="submit" class="primary">

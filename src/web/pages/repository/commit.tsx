@@ -20,7 +20,7 @@ import type { WebEnv } from "../../env.ts";
 import { commitPath, sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { CopyButton } from "../copy-button.tsx";
-import { hasEditor, mayCommit, pickPath } from "../editor/addresses.ts";
+import { hasEditor, mayCommit, pickPath } from "../editor-path.ts";
 import { Icon } from "../icon.tsx";
 import { renderCommitMessage } from "../markup.ts";
 import { CheckName, NO_MESSAGE, Person, Signature, StatusIcon, subjectOf } from "./commit-line.tsx";

@@ -1,7 +1,7 @@
 import { isAllowed } from "../../../auth/access/permission.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { CopyIcon } from "../copy-button.tsx";
-import { editorPath } from "../editor/addresses.ts";
+import { editorPath } from "../editor-path.ts";
 import { toShellWord } from "../shell-word.ts";
 import type { EnteredRepository } from "./enter.ts";
 

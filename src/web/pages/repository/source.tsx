@@ -31,7 +31,7 @@ import { formatBytes } from "../format-bytes.ts";
 import { Icon } from "../icon.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { ITEMS_PER_PAGE, renderInTurns } from "../render-in-turns.ts";
-import { editorPath, hasEditor } from "../editor/addresses.ts";
+import { editorPath, hasEditor } from "../editor-path.ts";
 import { Breadcrumbs } from "./breadcrumbs.tsx";
 import { CommitLine } from "./commit-line.tsx";
 import { commitFeedsOf } from "./commits.tsx";

@@ -61,10 +61,14 @@ place?.addEventListener("drop", (event) => {
   event.preventDefault();
   place.classList.remove("dropping");
   // The items are gone once the event is over: their entries stay.
-  const entries = [...(event.dataTransfer?.items ?? [])].flatMap(
-    (item) => item.webkitGetAsEntry() ?? [],
-  );
-  void Promise.all(entries.map(take)).then(show);
+  const items = [...(event.dataTransfer?.items ?? [])].filter(({ kind }) => kind === "file");
+  const dropped = items.map((item) => item.webkitGetAsEntry() ?? item.getAsFile());
+  void Promise.all(
+    dropped.map(async (each) => {
+      if (each instanceof File) add(each.name, each);
+      else if (each) await take(each);
+    }),
+  ).then(show);
 });
 
 /** Takes a file, or all files of a directory, by the path from what was dropped. */

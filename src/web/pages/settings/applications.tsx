@@ -24,7 +24,7 @@ import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { ConfirmMenu } from "../confirm-menu.tsx";
 import { CopyButton } from "../copy-button.tsx";
-import { CheckField, GeneralFault, TextAreaField } from "../create/fields.tsx";
+import { CheckField, GeneralFault, AreaField } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
@@ -297,7 +297,7 @@ const ApplicationForm = (props: ApplicationFormProps) => {
       <GeneralFault state={state} fields={["name", "redirect_uris"]} />
       <Form action={action} formToken={formToken}>
         <Field label="Name" {...state.of("name")} maxlength={NAME_LENGTH_MAX} />
-        <TextAreaField
+        <AreaField
           state={state}
           label="Redirect URIs"
           name="redirect_uris"

@@ -9,8 +9,8 @@ import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
 import { Avatar } from "../avatar.tsx";
-import { AvatarForm, readChosenImage, receiveAvatarForm } from "../avatar-form.tsx";
-import { CheckField, GeneralFault, SelectField, TextAreaField } from "../create/fields.tsx";
+import { ImageForm, readChosenImage, receiveAvatarForm } from "../avatar-form.tsx";
+import { CheckField, GeneralFault, SelectField, AreaField } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import { requireOwnForm, type Form as SentForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
@@ -136,7 +136,7 @@ function renderProfile(c: Context<WebEnv>, page: OwnPage, states: ProfileStates 
         <p>
           <Avatar account={user} size={96} />
         </p>
-        <AvatarForm
+        <ImageForm
           action={`${PATH}/avatar`}
           formToken={formToken}
           hasImage={user.avatarHash !== ""}
@@ -166,7 +166,7 @@ function ProfileForm({ page: { user, formToken }, state }: { page: OwnPage; stat
       />
       <Form action={PATH} formToken={formToken}>
         <Field label="Full name" {...field("full_name")} autocomplete="name" />
-        <TextAreaField
+        <AreaField
           state={state}
           label="About you"
           name="description"

@@ -15,10 +15,10 @@ import {
 } from "../../../domain/people/tokens/list-access-tokens.ts";
 import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
-import { CATEGORY_WORDS, ScopeWords } from "../../oauth/scope-words.tsx";
+import { CATEGORY_WORDS, ScopeWords } from "../scope-words.tsx";
 import { ConfirmMenu } from "../confirm-menu.tsx";
 import { CopyButton } from "../copy-button.tsx";
-import { CheckField, GeneralFault, TextAreaField } from "../create/fields.tsx";
+import { CheckField, GeneralFault, AreaField } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Fault, Field, Form } from "../layout.tsx";
@@ -252,29 +252,29 @@ function NewToken({ formToken, state }: { formToken: string; state: FormState })
         </fieldset>
         <fieldset>
           <legend>What it is bound to</legend>
-          <p>An empty field binds it to nothing: it reaches all that you do.</p>
-          <TextAreaField
+          <p>With an empty field, it reaches all that you do.</p>
+          <AreaField
             state={state}
             label="Repositories"
             name="repositories"
             hint="One in each line, as owner/name: nothing else is readable or writable."
             isOptional
           />
-          <TextAreaField
+          <AreaField
             state={state}
             label="Refs"
             name="refs"
             hint="Patterns of the refs that it may create, update or delete: refs/heads/main, refs/tags/v*."
             isOptional
           />
-          <TextAreaField
+          <AreaField
             state={state}
             label="Paths"
             name="paths"
             hint="Patterns of the files that it may change: docs/**, *.md."
             isOptional
           />
-          <TextAreaField
+          <AreaField
             state={state}
             label="Packages"
             name="packages"

@@ -25,7 +25,9 @@ async function show(
   for (const [name, value] of new FormData(form, button)) {
     if (typeof value === "string") body.append(name, value);
   }
-  const answer = await fetch(form.action, { method: "POST", body }).catch(() => undefined);
+  // Not `form.action`, which is the buttons of this name.
+  const address = form.getAttribute("action") ?? "";
+  const answer = await fetch(address, { method: "POST", body }).catch(() => undefined);
   const page = await readPage(answer);
   const shown = page?.getElementById(place.id);
   if (answer?.ok && shown) {

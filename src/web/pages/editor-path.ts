@@ -1,9 +1,9 @@
-import { isAllowed } from "../../../auth/access/permission.ts";
-import type { PickKind } from "../../../domain/code/commits/pick-commit.ts";
-import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { encodePath } from "../../../shapes/urls.ts";
-import { repositoryPath } from "../addresses.ts";
-import type { EnteredRepository } from "../repository/enter.ts";
+import { isAllowed } from "../../auth/access/permission.ts";
+import type { PickKind } from "../../domain/code/contents/pick-commit.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { encodePath } from "../../shapes/urls.ts";
+import { repositoryPath } from "./addresses.ts";
+import type { Page } from "./open-page.ts";
 
 /** The pages that change files, by the first name of their paths below the repository. */
 export type EditorRoute = "_new" | "_edit" | "_delete" | "_upload" | "_diffpatch";
@@ -19,8 +19,13 @@ export function editorPath(
   return path === "" ? base : `${base}/${encodePath(path)}`;
 }
 
+/** A page of a repository. */
+interface RepositoryPage extends Page {
+  readonly repo: RepositoryContext;
+}
+
 /** Whether the page of a repository links to its editor: its files change by commits made here. */
-export const hasEditor = ({ ctx, repo: { row } }: EnteredRepository): boolean =>
+export const hasEditor = ({ ctx, repo: { row } }: RepositoryPage): boolean =>
   ctx.actor.user !== undefined && row.archivedAt === null && !row.isMirror;
 
 /** The parameter by which Gitea's addresses say that a commit is reverted. */

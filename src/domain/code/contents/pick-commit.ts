@@ -10,12 +10,12 @@ import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { checkBranchName } from "../branches/branch-name.ts";
 import { requireFreeName } from "../branches/create-branch.ts";
 import { branchRef } from "../branches/find-branch.ts";
-import { type CommitOptions, toCommitMessage, toIdentities } from "../contents/commit-options.ts";
+import { type CommitOptions, toCommitMessage, toIdentities } from "./commit-options.ts";
 import { noSuchRef } from "../git/no-such-ref.ts";
 import { findRef, openSnapshot } from "../git/open-snapshot.ts";
 import { requireWritable } from "../git/require-writable.ts";
-import { nameConflicts } from "./name-conflicts.ts";
-import { pickChange } from "./pick-change.ts";
+import { nameConflicts } from "../commits/name-conflicts.ts";
+import { pickChange } from "../commits/pick-change.ts";
 
 /** Whether a commit is made again, or what it changed is taken back. */
 export type PickKind = "cherry-pick" | "revert";
