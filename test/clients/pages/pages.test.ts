@@ -13,6 +13,9 @@ import { browserPath, findBarriers, findOverflow, launch, openTab } from "./brow
 
 /** Pages for people who are signed in. */
 const SIGNED_IN = [
+  "/root/shown/wiki?action=_new",
+  "/root/shown/wiki/Home?action=_edit",
+  "/root/shown/wiki/Home?action=_delete",
   "/",
   "/notifications",
   "/issues",
@@ -190,6 +193,8 @@ beforeAll(async () => {
   await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
   const label = { name: "Kind/Bug", color: "#ffffff", description: "Broken", exclusive: true };
   await callAsRoot("POST", "/repos/root/shown/labels", label);
+  const wiki = { title: "Home", content_base64: btoa("# A\n\n## B\n\n## C\n\n[[Home]]\n") };
+  await callAsRoot("POST", "/repos/root/shown/wiki/new", wiki);
   const milestone = { title: "1.0", description: "**First**", due_on: "2026-01-31T00:00:00Z" };
   await callAsRoot("POST", "/repos/root/shown/milestones", milestone);
   const text = "**Words** of @root, see #2\n\n- [ ] a task\n\n```ts\nconst a = 1;\n```";

@@ -72,8 +72,8 @@ export async function showPage(c: Context<WebEnv>, page: EnteredWiki): Promise<R
       )}
       {last ? (
         <p class="soft">
+          {"Last changed by "}
           <WikiAuthor entry={last} now={ctx.now} />
-          {" changed this page last."}
         </p>
       ) : undefined}
       <div class="split end">
