@@ -67,8 +67,9 @@ export interface IssueEdit {
  * @throws Failure `forbidden` for others than the poster and writers, and for a poster whom the
  * owner blocks; `locked` in an archived repository; `malformed` if the body has another version by
  * now; `conflict` if it has another title by now; `precondition` for closing one with open
- * blockers, and for another state of a merged pull request; `invalid` for a milestone that is closed or not of the repository, and as `toAssignees`;
- * `not_found` also if it was deleted meanwhile.
+ * blockers, and for another state of a merged pull request; `invalid` for a milestone that is
+ * closed or not of the repository, and as `toAssignees`; `not_found` also if it was deleted
+ * meanwhile.
  */
 export async function editIssue(
   ctx: Ctx,
