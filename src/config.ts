@@ -678,12 +678,12 @@ export function parseConfig(env: object): Config {
 function toSettings(env: object, variables: z.infer<typeof Variables>): Setting[] {
   const given: Readonly<Record<string, unknown>> = { ...env };
   return Object.entries(variables).map(([name, value]) => {
-    const text = given[name];
-    const isSet = typeof text === "string";
+    const set = given[name];
+    const isSet = typeof set === "string";
     if (SECRET_NAMES.has(name)) {
-      return { name, value: isSet && text !== "" ? "set" : "not set", isSet };
+      return { name, value: isSet && set !== "" ? "set" : "not set", isSet };
     }
-    if (isSet) return { name, value: text, isSet };
+    if (isSet) return { name, value: set, isSet };
     const shown = typeof value === "object" ? "" : String(value);
     return { name, value: Array.isArray(value) ? value.join(", ") : shown, isSet };
   });

@@ -163,7 +163,7 @@ describe("a push to a repository that does not exist", () => {
     expect([refused.status, refused.body]).toEqual([403, expect.stringContaining("write:user")]);
     const wide = { token: await make.token(owner, { scopes: "write:repository,write:user" }) };
     expect((await advertise(visitEnabled, wide, at)).status).toBe(200);
-    const wrong = await advertise(visitEnabled, owner, { ...at, name: "a.wiki" });
+    const wrong = await advertise(visitEnabled, owner, { ...at, name: "a.rss" });
     expect([wrong.status, wrong.body]).toEqual([422, expect.stringContaining("not allowed")]);
     const { commands, pack } = first("refused");
     for (const [as, name] of [

@@ -82,6 +82,10 @@ const SETTINGS = [
   "/organization",
   "/repos",
   "/blocked_users",
+  "/hooks",
+  "/hooks/gitea/new",
+  "/packages",
+  "/packages/rules/add",
   "/log",
 ].map((part) => `/user/settings${part}`);
 const ADMINISTRATION = [
@@ -101,9 +105,6 @@ const ADMINISTRATION = [
   "/config",
   "/audit",
 ].map((part) => `/-/admin${part}`);
-const SETTINGS = ["account", "security", "tokens", "keys", "packages", "packages/rules/add"].map(
-  (part) => `/user/settings/${part}`,
-);
 const PUBLIC = [
   "/user/login",
   "/user/sign_up",

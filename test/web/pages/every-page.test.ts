@@ -2,10 +2,18 @@ import { beforeAll, describe, expect, it } from "vitest";
 
 import { adminPages } from "../../../src/web/pages/admin/index.ts";
 import { browse } from "../../../src/web/pages/browse.ts";
+import { migration } from "../../../src/web/pages/create/migration.tsx";
+import { editorPages } from "../../../src/web/pages/editor/index.ts";
 import { pages } from "../../../src/web/pages/index.ts";
 import { organizationSettings } from "../../../src/web/pages/organization-settings/index.ts";
+import {
+  organizationCleanupRules,
+  ownCleanupRules,
+} from "../../../src/web/pages/packages/cleanup-rules.tsx";
+import { migrationState } from "../../../src/web/pages/repository/migration.tsx";
 import { repositorySettings } from "../../../src/web/pages/repository-settings/index.ts";
 import { settingsPages } from "../../../src/web/pages/settings/index.ts";
+import { wikiPages } from "../../../src/web/pages/wiki/index.ts";
 import { ALL_PAGES, makeSite, type Site } from "../../support/doors/pages.ts";
 
 /**
@@ -31,6 +39,12 @@ const PARTS = [
   ...adminPages,
   ...repositorySettings,
   ...organizationSettings,
+  ...editorPages,
+  migration,
+  migrationState,
+  organizationCleanupRules,
+  ownCleanupRules,
+  ...wikiPages,
 ];
 
 let site: Site;
@@ -43,12 +57,12 @@ describe("each page", () => {
     const opened = new Set(
       Object.values(ALL_PAGES).flatMap((to) => {
         const { pathname } = new URL(to(site), "https://forge.example");
-        return [pages, browse].flatMap(({ router }) =>
+        return PARTS.flatMap(({ router }) =>
           router.match("GET", pathname)[0].map(([[, { path }]]) => path),
         );
       }),
     );
-    const routes = [pages, browse].flatMap((part) => part.routes);
+    const routes = PARTS.flatMap((part) => part.routes);
     const gets = new Set(routes.filter(({ method }) => method === "GET").map(({ path }) => path));
     expect([...gets].filter((path) => !opened.has(path))).toEqual(NOT_IN_PAGES);
   });

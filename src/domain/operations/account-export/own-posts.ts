@@ -132,7 +132,7 @@ async function* walk(
       );
     const rows = await select(values && sql`(${list}) > (${values})`, cursor, order);
     if (rows.length > 0) {
-      yield rows.map(({ cursor: _, at, ...row }) => ({ ...row, created_at: formatTime(at) }));
+      yield rows.map(({ cursor: _cursor, at, ...row }) => ({ ...row, created_at: formatTime(at) }));
     }
     const end = rows.at(-1);
     if (!end || rows.length < PAGE_SIZE) return;

@@ -42,7 +42,10 @@ lists.get(`${ADMIN_PATH}/emails`, async (c) => {
     { part: "emails" },
     <section class="card" aria-labelledby="emails">
       <h2 id="emails">
-        <Count of={total} /> e-mail addresses
+        E-mail addresses{" "}
+        <span class="label">
+          <Count of={total} />
+        </span>
       </h2>
       <SearchForm
         path={`${ADMIN_PATH}/emails`}
@@ -98,7 +101,10 @@ lists.get(`${ADMIN_PATH}/orgs`, async (c) => {
     { part: "orgs" },
     <section class="card" aria-labelledby="orgs">
       <h2 id="orgs">
-        <Count of={total} /> organizations
+        Organizations{" "}
+        <span class="label">
+          <Count of={total} />
+        </span>
       </h2>
       <SearchForm path={`${ADMIN_PATH}/orgs`} label="Beginning of a name" text={text} />
       <div class="scroll" tabindex={0} role="region" aria-label="Organizations">
@@ -184,7 +190,10 @@ async function renderRepositories(
     },
     <section class="card" aria-labelledby="repos">
       <h2 id="repos">
-        <Count of={total} /> repositories
+        Repositories{" "}
+        <span class="label">
+          <Count of={total} />
+        </span>
       </h2>
       <SearchForm path={REPOSITORIES_PATH} label="A part of the name" text={text}>
         <span class="pair">
@@ -248,7 +257,10 @@ lists.get(`${ADMIN_PATH}/packages`, async (c) => {
     { part: "packages" },
     <section class="card" aria-labelledby="packages">
       <h2 id="packages">
-        <Count of={total} /> packages
+        Packages{" "}
+        <span class="label">
+          <Count of={total} />
+        </span>
       </h2>
       <div class="scroll" tabindex={0} role="region" aria-label="Packages">
         <table class="rows">

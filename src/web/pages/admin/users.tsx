@@ -60,7 +60,10 @@ users.get(USERS_PATH, async (c) => {
     },
     <section class="card" aria-labelledby="users">
       <h2 id="users">
-        <Count of={total} /> users
+        Users{" "}
+        <span class="label">
+          <Count of={total} />
+        </span>
       </h2>
       <SearchForm path={USERS_PATH} label="A part of the name or address" text={text}>
         <span class="pair">

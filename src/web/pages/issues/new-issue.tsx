@@ -4,7 +4,7 @@ import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import { createIssue, type NewIssue } from "../../../domain/issues/issue/create-issue.ts";
 import { findIssueForms, type IssueForms } from "../../../domain/issues/issue/find-templates.ts";
 import { attributeOf, toFormText } from "../../../domain/issues/issue/issue-form.ts";
-import type { FormField, IssueTemplate } from "../../../domain/issues/issue/issue-template.ts";
+import type { IssueTemplate } from "../../../domain/issues/issue/issue-template.ts";
 import { mayWriteIssues } from "../../../domain/issues/issue/require-issue-access.ts";
 import { findIssueChoices } from "../../../domain/issues/lists/list-choices.ts";
 import { listAssignees } from "../../../domain/repos/collaborators/list-collaborators.ts";

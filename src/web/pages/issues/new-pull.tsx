@@ -180,10 +180,9 @@ export function NewPullForm({ page, proposal, path, refused }: NewPullFormProps)
       <Form action={path} formToken={page.formToken}>
         <GeneralFault
           state={state}
-          fields={[
-            ...["title", "body", "other", "other-reviewer"],
-            ...(fields?.map(fieldNameOf) ?? []),
-          ]}
+          fields={["title", "body", "other", "other-reviewer"].concat(
+            fields?.map(fieldNameOf) ?? [],
+          )}
         />
         <div class={choices || reviewers ? "split end" : undefined}>
           <div>

@@ -101,6 +101,8 @@ function extensionsOf(area: HTMLTextAreaElement): Extension[] {
     THEME,
     EditorView.contentAttributes.of({
       "aria-label": "Content",
+      // Long lines scroll with the focus in it.
+      tabindex: "0",
       "aria-description": "Tab indents. Escape, then Tab, leaves the field.",
       spellcheck: "false",
     }),
