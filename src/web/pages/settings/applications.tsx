@@ -62,13 +62,13 @@ applications.post(`${PATH}/oauth2`, async (c) => {
   );
 });
 
-applications.get(`${PATH}/oauth2/:id`, async (c) => {
+applications.get(`${PATH}/oauth2/:id{[0-9]+}`, async (c) => {
   const page = await openOwnPage(c);
   const application = await findApplication(page.ctx, page.user, readId(c.req.param("id")));
   return renderApplication(c, page, application, FormState.fresh(toFields(application)));
 });
 
-applications.post(`${PATH}/oauth2/:id`, async (c) => {
+applications.post(`${PATH}/oauth2/:id{[0-9]+}`, async (c) => {
   const form = await readForm(c);
   const page = await openOwnPage(c);
   const { ctx, user } = page;
