@@ -130,6 +130,8 @@ export async function buildDocuments(directory: string): Promise<void> {
 function toDocument(rendered: string, images: Set<string>) {
   const [, title = ""] = /<h1[^>]*>(.*?)<\/h1>/s.exec(rendered) ?? [];
   const html = rendered
+    // A table without headings has cells of none.
+    .replaceAll("<th></th>", "<td></td>")
     .replaceAll(/(id|href)="(#?)user-content-/g, '$1="$2')
     .replaceAll(/<a href="https:\/\/here\.invalid\/([^"#]*)(#[^"]*)?"[^>]*>(.*?)<\/a>/gs, toLink)
     .replaceAll(/src="https:\/\/here\.invalid\/([^"]*)"/g, (_, path: string) => {
