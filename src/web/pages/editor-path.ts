@@ -2,7 +2,7 @@ import { isAllowed } from "../../auth/access/permission.ts";
 import type { PickKind } from "../../domain/code/contents/pick-commit.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { encodePath } from "../../shapes/urls.ts";
-import { repositoryPath } from "./addresses.ts";
+import { repositoryPath, sourcePath } from "./addresses.ts";
 import type { Page } from "./open-page.ts";
 
 /** The pages that change files, by the first name of their paths below the repository. */
@@ -43,3 +43,9 @@ export const pickPath = (
 /** The permission to commit to the repository itself. */
 export const mayCommit = (repo: RepositoryContext): boolean =>
   isAllowed(repo, { unit: "code", mode: "write" });
+
+/** Where a form that is not sent leads back: to what it is about, or to a repository without any. */
+export const unchangedPath = (repo: RepositoryContext, branch: string, path = ""): string =>
+  repo.row.isEmpty
+    ? repositoryPath(repo)
+    : sourcePath(repo, "src", { kind: "branch", name: branch }, path);

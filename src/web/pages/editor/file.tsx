@@ -21,7 +21,6 @@ import { conflict, Failure, invalidField, notFound, tooLarge } from "../../../li
 import { requestPath } from "../../../lib/request-path.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
-import { sourcePath } from "../addresses.ts";
 import { AsItIs } from "../as-it-is.tsx";
 import { GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
@@ -34,7 +33,7 @@ import { renderDocument } from "../repository/render-document.ts";
 import { UserText } from "../user-text.tsx";
 import { type ChangePage, receiveChange, renderChange, showChange } from "./change-page.tsx";
 import { COMMIT_FIELDS, CommitFields, pathAfterCommit, readCommit } from "./commit-fields.tsx";
-import { editorPath } from "../editor-path.ts";
+import { editorPath, unchangedPath } from "../editor-path.ts";
 import type { EditorPage, EditorPlace } from "./enter.ts";
 
 /** A text of 1 MiB, each line break of which takes six bytes, and the other fields. */
@@ -245,7 +244,7 @@ async function showEditor(
   const title = isNew ? "New file" : `Edit ${path}`;
   const { obstacle } = file ?? {};
   const action = requestPath(c.req.url);
-  const cancel = sourcePath(repo, "src", { kind: "branch", name: branch }, path);
+  const cancel = unchangedPath(repo, branch, path);
   const isStale = !isNew && state.isStale("sha", file?.oid ?? "");
   const result = obstacle ? undefined : await renderResult(page, state, file);
   const hidden = {

@@ -4,7 +4,7 @@ import { patchFiles } from "../../../domain/code/contents/patch-files.ts";
 import { invalidField, notFound } from "../../../lib/failure.ts";
 import { requestPath } from "../../../lib/request-path.ts";
 import type { WebEnv } from "../../env.ts";
-import { sourcePath } from "../addresses.ts";
+import { unchangedPath } from "../editor-path.ts";
 import { GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import { Fault, Form } from "../layout.tsx";
@@ -91,7 +91,7 @@ function showPatch(
             <button type="submit" class="primary">
               Apply and commit
             </button>
-            <a class="button" href={sourcePath(repo, "src", { kind: "branch", name: branch })}>
+            <a class="button" href={unchangedPath(repo, branch)}>
               Cancel
             </a>
           </div>

@@ -4,7 +4,7 @@ import { applyFiles, type FileOperation } from "../../../domain/code/contents/ch
 import { invalidField, tooLarge } from "../../../lib/failure.ts";
 import { requestPath } from "../../../lib/request-path.ts";
 import type { WebEnv } from "../../env.ts";
-import { sourcePath } from "../addresses.ts";
+import { unchangedPath } from "../editor-path.ts";
 import { GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import { requireOwnForm } from "../form.ts";
@@ -174,10 +174,7 @@ function showUpload(
             <button type="submit" class="primary">
               Commit the files
             </button>
-            <a
-              class="button"
-              href={sourcePath(repo, "src", { kind: "branch", name: branch }, path)}
-            >
+            <a class="button" href={unchangedPath(repo, branch, path)}>
               Cancel
             </a>
           </div>
