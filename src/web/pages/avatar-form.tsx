@@ -39,6 +39,32 @@ export async function readChosenImage(files: ChosenFiles): Promise<Uint8Array<Ar
   return new Uint8Array(await new Blob(pieces as Uint8Array<ArrayBuffer>[]).arrayBuffer());
 }
 
+interface ImageFieldProps {
+  fault: string | undefined;
+  isRequired?: boolean;
+}
+
+/** The field of a form that takes an avatar. */
+export const ImageField = ({ fault, isRequired = false }: ImageFieldProps) => (
+  <div class="field">
+    <label for="image">Image</label>
+    <input
+      id="image"
+      name="image"
+      type="file"
+      accept="image/png,image/jpeg,image/gif,image/webp"
+      required={isRequired}
+      aria-invalid={fault === undefined ? undefined : "true"}
+      aria-describedby={fault === undefined ? "image-hint" : "image-fault"}
+    />
+    <Fault id="image-fault" text={fault} />
+    <Hint
+      id="image-hint"
+      text={`PNG, JPEG, GIF or WebP, at most ${formatBytes(AVATAR_BYTES_MAX)}.`}
+    />
+  </div>
+);
+
 interface ImageFormProps {
   /** The address of the form; `…/delete` is that of the one which removes the image. */
   action: string;
@@ -51,22 +77,7 @@ interface ImageFormProps {
 export const ImageForm = ({ action, formToken, hasImage, fault }: ImageFormProps) => (
   <>
     <Form action={action} formToken={formToken} enctype="multipart/form-data">
-      <div class="field">
-        <label for="image">Image</label>
-        <input
-          id="image"
-          name="image"
-          type="file"
-          accept="image/png,image/jpeg,image/gif,image/webp"
-          aria-invalid={fault === undefined ? undefined : "true"}
-          aria-describedby={fault === undefined ? "image-hint" : "image-fault"}
-        />
-        <Fault id="image-fault" text={fault} />
-        <Hint
-          id="image-hint"
-          text={`PNG, JPEG, GIF or WebP, at most ${formatBytes(AVATAR_BYTES_MAX)}.`}
-        />
-      </div>
+      <ImageField fault={fault} />
       <button type="submit">Upload</button>
     </Form>
     {hasImage ? (

@@ -5,12 +5,12 @@ import { Form } from "./layout.tsx";
 interface ConfirmMenuProps {
   /** What the menu is called: "Delete". */
   label: string;
-  /** What it is about, for those who hear the label alone. */
+  /** What it is about, for those who hear the label alone; "" where the label says it. */
   subject: string;
   action: string;
   formToken: string;
   /** Hidden fields of the form. */
-  fields?: Readonly<Record<string, string>>;
+  fields?: Readonly<Record<string, string | number>>;
   /** The words of the button that sends the form: "Delete laptop". */
   button: string;
 }
@@ -26,12 +26,12 @@ export function ConfirmMenu(props: PropsWithChildren<ConfirmMenuProps>) {
     <details class="menu end">
       <summary class="button small">
         {label}
-        <span class="hidden">{` ${subject}`}</span>
+        {subject === "" ? undefined : <span class="hidden">{` ${subject}`}</span>}
       </summary>
       <div class="menu-body">
         <Form action={action} formToken={formToken}>
           {Object.entries(fields).map(([name, value]) => (
-            <input type="hidden" name={name} value={value} />
+            <input type="hidden" name={name} value={String(value)} />
           ))}
           {children}
           <button type="submit" class="danger">

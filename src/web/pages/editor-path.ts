@@ -44,7 +44,7 @@ export const pickPath = (
 export const mayCommit = (repo: RepositoryContext): boolean =>
   isAllowed(repo, { unit: "code", mode: "write" });
 
-/** Where a form that is not sent leads back: to what it is about, or to a repository without any. */
+/** Where a form that is not sent leads back: to what it is about, or to an empty repository. */
 export const unchangedPath = (repo: RepositoryContext, branch: string, path = ""): string =>
   repo.row.isEmpty
     ? repositoryPath(repo)

@@ -2,14 +2,14 @@ import type { Context } from "hono";
 import type { Child } from "hono/jsx";
 
 import type { WebEnv } from "../../env.ts";
-import { FormState } from "../create/form-state.ts";
-import { type Form as SentForm, readForm } from "../form.ts";
+import type { FormState } from "../create/form-state.ts";
+import type { Form as SentForm } from "../form.ts";
 import { HelpLink } from "../help-link.tsx";
 import { Notice } from "../layout.tsx";
 import type { OwnPage } from "../open-page.ts";
-import { orRefuse, type Refusal } from "../or-refuse.ts";
-import { redirectAfterWrite } from "../redirect-after-write.ts";
+import type { Refusal } from "../or-refuse.ts";
 import { type PageOptions, renderPage } from "../render-page.tsx";
+import { changeOwn } from "../settings/change-own.ts";
 import { openAdminPage } from "./open-admin-page.ts";
 
 /** The path of the administration. */
@@ -80,22 +80,9 @@ export function renderAdmin(
   );
 }
 
-/**
- * Does what a form of the administration asks for, and leads to a page; a refusal is shown with the
- * form.
- *
- * @param work Its result is the path of the page to which the form leads.
- */
-export async function changeAsAdmin(
+/** Does what a form of the administration asks for, as `changeOwn` does for one of the settings. */
+export const changeAsAdmin = (
   c: Context<WebEnv>,
   work: (page: OwnPage, form: SentForm) => Promise<string>,
   showAgain: (page: OwnPage, state: FormState) => Promise<Response>,
-): Promise<Response> {
-  const form = await readForm(c);
-  const page = await openAdminPage(c);
-  return orRefuse(
-    c,
-    async () => redirectAfterWrite(c, await work(page, form)),
-    (refusal) => showAgain(page, FormState.refused(form, refusal)),
-  );
-}
+): Promise<Response> => changeOwn(c, work, showAgain, openAdminPage);

@@ -4,9 +4,9 @@ import { applyFiles, type FileOperation } from "../../../domain/code/contents/ch
 import { invalidField, tooLarge } from "../../../lib/failure.ts";
 import { requestPath } from "../../../lib/request-path.ts";
 import type { WebEnv } from "../../env.ts";
-import { unchangedPath } from "../editor-path.ts";
 import { GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
+import { unchangedPath } from "../editor-path.ts";
 import { requireOwnForm } from "../form.ts";
 import { type ChosenFiles, receiveFormWithFiles } from "../form-with-files.ts";
 import { formatBytes } from "../format-bytes.ts";

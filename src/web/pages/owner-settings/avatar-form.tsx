@@ -3,9 +3,8 @@ import {
   setAvatar,
   type AvatarOwner,
 } from "../../../domain/people/avatars/change-avatar.ts";
-import { readChosenImage } from "../avatar-form.tsx";
+import { ImageField, readChosenImage } from "../avatar-form.tsx";
 import type { FormState } from "../create/form-state.ts";
-import { Fault, Hint } from "../layout.tsx";
 import { ActionForm } from "./settings-frame.tsx";
 import type { SettingsAction, SettingsPage } from "./settings-part.ts";
 
@@ -34,7 +33,6 @@ interface AvatarFormProps {
 
 /** The forms for the avatar of an owner of settings. */
 export function AvatarForm({ page, state, avatar, isUploaded }: AvatarFormProps) {
-  const { fault } = state.of("image");
   return (
     <section class="card" aria-labelledby="avatar">
       <h3 id="avatar">Avatar</h3>
@@ -44,19 +42,7 @@ export function AvatarForm({ page, state, avatar, isUploaded }: AvatarFormProps)
         </p>
       )}
       <ActionForm page={page} to={page.path} action="avatar" enctype="multipart/form-data">
-        <div class="field">
-          <label for="image">Image</label>
-          <input
-            id="image"
-            type="file"
-            name="image"
-            accept="image/png,image/jpeg,image/gif,image/webp"
-            required
-            aria-describedby={fault === undefined ? "image-hint" : "image-fault"}
-          />
-          <Fault id="image-fault" text={fault} />
-          <Hint id="image-hint" text="PNG, JPEG, GIF or WebP, at most 1 MiB." />
-        </div>
+        <ImageField fault={state.of("image").fault} isRequired />
         <button type="submit">Upload</button>
       </ActionForm>
       {isUploaded ? (

@@ -1,5 +1,6 @@
 import type { PropsWithChildren } from "hono/jsx";
 
+import { ConfirmMenu } from "../confirm-menu.tsx";
 import { Form, Notice } from "../layout.tsx";
 import type { Refusal } from "../or-refuse.ts";
 import type { SettingsView } from "./settings-part.ts";
@@ -62,7 +63,7 @@ export function ActionForm(props: PropsWithChildren<ActionFormProps>) {
   );
 }
 
-interface AskProps extends ActionFormProps {
+interface AskingFormProps extends Pick<ActionFormProps, "page" | "to" | "action" | "fields"> {
   /** The button that opens the question, and that which answers it. */
   label: string;
   /** What the button is about, for those who hear it alone. */
@@ -70,23 +71,18 @@ interface AskProps extends ActionFormProps {
 }
 
 /** A form that asks before it is sent, so that one click does nothing. */
-export function AskingForm({ label, about = "", children, ...form }: PropsWithChildren<AskProps>) {
-  const hidden = about === "" ? undefined : <span class="hidden">{` ${about}`}</span>;
+export function AskingForm(props: PropsWithChildren<AskingFormProps>) {
+  const { page, to, action, fields, label, about = "", children } = props;
   return (
-    <details class="menu end">
-      <summary class="button small">
-        {label}
-        {hidden}
-      </summary>
-      <div class="menu-body">
-        {children}
-        <ActionForm {...form}>
-          <button type="submit" class="danger">
-            {label}
-            {about === "" ? "" : ` ${about}`}
-          </button>
-        </ActionForm>
-      </div>
-    </details>
+    <ConfirmMenu
+      label={label}
+      subject={about}
+      action={to}
+      formToken={page.formToken}
+      fields={{ action, ...fields }}
+      button={`${label} ${about}`.trim()}
+    >
+      {children}
+    </ConfirmMenu>
   );
 }

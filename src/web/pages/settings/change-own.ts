@@ -8,17 +8,20 @@ import { orRefuse } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 
 /**
- * Does what a form of the settings asks for, and leads to a page; a refusal is shown with the form.
+ * Does what a form of who is signed in asks for, and leads to a page; a refusal is shown with the
+ * form.
  *
  * @param work Its result is the path of the page to which the form leads.
+ * @param open Authenticates the sender.
  */
 export async function changeOwn(
   c: Context<WebEnv>,
   work: (page: OwnPage, form: SentForm) => Promise<string>,
   showAgain: (page: OwnPage, state: FormState) => Response | Promise<Response>,
+  open: (c: Context<WebEnv>) => Promise<OwnPage> = openOwnPage,
 ): Promise<Response> {
   const form = await readForm(c);
-  const page = await openOwnPage(c);
+  const page = await open(c);
   return orRefuse(
     c,
     async () => redirectAfterWrite(c, await work(page, form)),
