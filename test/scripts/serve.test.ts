@@ -68,7 +68,7 @@ describe("the first start", () => {
 
     expect(await description.json()).toHaveProperty("openapi");
     expect(page.status).toBe(200);
-    expect(files.map((file) => file.status)).toEqual([200, 200, 200, 200]);
+    expect(files.map((file) => file.status)).toEqual([200, 200, 200]);
   });
 
   it("creates the administrator that the environment names, and does not print the password", async () => {
