@@ -1,6 +1,7 @@
-import { and, eq, inArray } from "drizzle-orm";
+import { and, eq, inArray, max } from "drizzle-orm";
 
 import {
+  events,
   mergeQueues,
   type ProtectionSettings,
   pulls,
@@ -114,17 +115,30 @@ export type Judge = (files: Readonly<Record<string, string>>) => "success" | "fa
  * @returns The number of results that were checked.
  */
 export async function runChecks(queued: QueuedRepo, judge: Judge, rounds = 100): Promise<number> {
+  let now: number | undefined;
   for (let round = 0; round < rounds; round++) {
-    await drawConsequences();
+    await drawConsequences(undefined, now);
+    now = undefined;
     const result = await findResult(queued);
     if (!result) {
       if (await isEmpty(queued)) return round;
+      // Events that a job of another test has leased or postponed are due later.
+      now = await findLastDue(queued);
       continue;
     }
     const { files } = await readBranch(queued.repo.id, result.branch);
     await report(queued, result.oid, judge(files));
   }
   throw new Error(`the queue is not empty after ${rounds} results`);
+}
+
+/** A time at which all pending events of a repository are due; undefined for none. */
+async function findLastDue({ repo }: QueuedRepo): Promise<number | undefined> {
+  const [last] = await db
+    .select({ at: max(events.consequencesAt) })
+    .from(events)
+    .where(eq(events.repoId, repo.id));
+  return last?.at == null ? undefined : Math.max(last.at, Date.now()) + 1000;
 }
 
 /** Whether nothing is left of the queues of a repository. */
