@@ -1,4 +1,5 @@
 export * from "./access.ts";
+export * from "./actions.ts";
 export * from "./accounts.ts";
 export * from "./attachments.ts";
 export * from "./audit.ts";

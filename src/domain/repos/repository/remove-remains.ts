@@ -32,6 +32,7 @@ import {
   stopwatches,
   timelineEntries,
   trackedTimes,
+  workflowRuns,
 } from "../../../db/schema/index.ts";
 
 /** How much one step removes. */
@@ -84,6 +85,7 @@ const OF_REPOSITORIES: readonly [SQLiteTable, SQLiteColumn][] = [
   [branchTips, branchTips.repoId],
   [foreignItems, foreignItems.repoId],
   [mergeQueues, mergeQueues.repoId],
+  [workflowRuns, workflowRuns.repoId],
   [labels, labels.repoId],
   [milestones, milestones.repoId],
   // Of releases; those of issues are gone by then.

@@ -1,0 +1,424 @@
+import { sql } from "drizzle-orm";
+import {
+  check,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from "drizzle-orm/sqlite-core";
+
+import { users } from "./accounts.ts";
+import { repositories } from "./repositories.ts";
+
+/** The states of runs, jobs, tasks and steps, in the words of Gitea's API for tasks. */
+export const WORK_STATES = [
+  /** Waits for jobs that it needs, for its concurrency group, or for an approval. */
+  "blocked",
+  /** Waits for a runner. */
+  "waiting",
+  "running",
+  "success",
+  "failure",
+  "cancelled",
+  "skipped",
+] as const;
+export type WorkState = (typeof WORK_STATES)[number];
+
+/** How work ends. */
+export type WorkResult = Exclude<WorkState, "blocked" | "waiting" | "running">;
+
+const flag = () => integer({ mode: "boolean" }).notNull();
+
+/**
+ * The owner of runners, secrets and variables: a repository, an account, or neither, which is the
+ * whole service.
+ */
+const level = () => ({
+  repoId: integer().references(() => repositories.id, { onDelete: "cascade" }),
+  ownerId: integer().references(() => users.id, { onDelete: "cascade" }),
+});
+
+/**
+ * The tokens with which runners register, which are shown again: one for each repository and
+ * account, and the oldest one of the service.
+ */
+export const runnerRegistrationTokens = sqliteTable(
+  "runner_registration_tokens",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    ...level(),
+    /** SHA-256 in hex, by which it is found. */
+    tokenHash: text().notNull(),
+    /** Sealed. */
+    token: text().notNull(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("runner_registration_tokens_hash").on(table.tokenHash),
+    uniqueIndex("runner_registration_tokens_owner").on(table.ownerId),
+    uniqueIndex("runner_registration_tokens_repo").on(table.repoId),
+  ],
+);
+
+/** Programs that run jobs. */
+export const runners = sqliteTable(
+  "runners",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    uuid: text().notNull(),
+    ...level(),
+    name: text().notNull(),
+    /** SHA-256 of its token in hex: 160 random bits need no slow hash. */
+    tokenHash: text().notNull(),
+    version: text().notNull().default(""),
+    /** Names without their arguments, in the order of the runner. */
+    labels: text({ mode: "json" }).$type<readonly string[]>().notNull(),
+    /** What newer runners say they can do, such as `cancelling`. */
+    capabilities: text({ mode: "json" }).$type<readonly string[]>().notNull().default([]),
+    /** Whether it runs one job, and ends with it. */
+    isEphemeral: flag().default(false),
+    /** Whether it gets no jobs. */
+    isDisabled: flag().default(false),
+    /** The last request, written at most twice a minute, and the last one about a task. */
+    lastOnlineAt: integer().notNull(),
+    lastActiveAt: integer(),
+    createdAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("runners_uuid").on(table.uuid),
+    index("runners_owner").on(table.ownerId, table.id),
+    index("runners_repo").on(table.repoId, table.id),
+  ],
+);
+export type Runner = typeof runners.$inferSelect;
+
+/** Values that jobs get and nobody reads again. */
+export const actionSecrets = sqliteTable(
+  "action_secrets",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    ...level(),
+    /** In upper case. */
+    name: text().notNull(),
+    /** Sealed. */
+    value: text().notNull(),
+    description: text().notNull().default(""),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("action_secrets_owner").on(table.ownerId, table.name),
+    uniqueIndex("action_secrets_repo").on(table.repoId, table.name),
+    uniqueIndex("action_secrets_service")
+      .on(table.name)
+      .where(sql`owner_id is null and repo_id is null`),
+  ],
+);
+export type ActionSecret = typeof actionSecrets.$inferSelect;
+
+/** Values that jobs get and everybody who administers their level reads. */
+export const actionVariables = sqliteTable(
+  "action_variables",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    ...level(),
+    /** In upper case. */
+    name: text().notNull(),
+    value: text().notNull(),
+    description: text().notNull().default(""),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("action_variables_owner").on(table.ownerId, table.name),
+    uniqueIndex("action_variables_repo").on(table.repoId, table.name),
+    uniqueIndex("action_variables_service")
+      .on(table.name)
+      .where(sql`owner_id is null and repo_id is null`),
+  ],
+);
+export type ActionVariable = typeof actionVariables.$inferSelect;
+
+/**
+ * The workflow files of default branches, as the last push to each branch left them: from here it
+ * is known which events start anything, without the repository.
+ */
+export const workflows = sqliteTable(
+  "workflows",
+  {
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    /** The file's name, as in `ci.yml`: with the repository it identifies the workflow. */
+    file: text().notNull(),
+    /** `.gitea/workflows/ci.yml`. */
+    path: text().notNull(),
+    /** Its `name`, or the file's. */
+    name: text().notNull(),
+    /** The names under `on`; none for a file that can't be read. */
+    events: text({ mode: "json" }).$type<readonly string[]>().notNull(),
+    /** Whether somebody switched it off; kept while the file is away. */
+    isDisabled: flag().default(false),
+    /** Whether the default branch has the file. */
+    isPresent: flag().default(true),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.repoId, table.file] })],
+);
+export type WorkflowRow = typeof workflows.$inferSelect;
+
+/** The times at which workflows of default branches start, a row for each cron expression. */
+export const workflowSchedules = sqliteTable(
+  "workflow_schedules",
+  {
+    repoId: integer()
+      .notNull()
+      .references(() => repositories.id, { onDelete: "cascade" }),
+    file: text().notNull(),
+    cron: text().notNull(),
+    /** In milliseconds. */
+    nextAt: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.repoId, table.file, table.cron] }),
+    index("workflow_schedules_next").on(table.nextAt),
+  ],
+);
+
+/** Why a workflow file can't be run. */
+export interface WorkflowFault {
+  readonly message: string;
+  /** From 1; undefined for the whole file. */
+  readonly line?: number;
+  readonly column?: number;
+}
+
+/** Runs of workflows, one for each event and file. */
+export const workflowRuns = sqliteTable(
+  "workflow_runs",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    /** No foreign key: see `repositoryRemains`. */
+    repoId: integer().notNull(),
+    /** Counts the runs of the repository, from 1. */
+    number: integer().notNull(),
+    file: text().notNull(),
+    path: text().notNull(),
+    /** The workflow's name, and the run's title. */
+    name: text().notNull(),
+    title: text().notNull(),
+    /** The name under `on`, such as `push` or `schedule`. */
+    event: text().notNull(),
+    /** What makes it one run for each event and file: the event's id, or a random text. */
+    cause: text().notNull(),
+    /** The event that workflows read, as JSON. */
+    payload: text().notNull(),
+    /** The full ref, or "" for an event that has none. */
+    ref: text().notNull(),
+    headOid: text().notNull(),
+    /** The short name of the ref; of a pull request, its head branch. */
+    headBranch: text().notNull(),
+    /** Of pull requests: their number and the short name of the base; null and "" otherwise. */
+    pullNumber: integer(),
+    baseBranch: text().notNull().default(""),
+    /** The repository of a pull request's head; null if it is this one, or gone. */
+    headRepoId: integer(),
+    /** Who caused it: no foreign key, it may outlive the account; 0 for the schedule. */
+    actorId: integer().notNull(),
+    /** Whether it runs with the rights of a stranger: the head comes from a fork. */
+    isFromFork: flag().default(false),
+    /** Whether it waits for somebody who may approve it, and who did. */
+    needsApproval: flag().default(false),
+    approverId: integer(),
+    state: text().$type<WorkState>().notNull(),
+    /** Of the file; the run has failed then, and has no jobs. */
+    faults: text({ mode: "json" }).$type<readonly WorkflowFault[]>().notNull().default([]),
+    /** The group whose runs wait for each other; "" for none. */
+    concurrencyGroup: text().notNull().default(""),
+    cancelsInProgress: flag().default(false),
+    /** Grows with each re-run, from 1. */
+    attempt: integer().notNull().default(1),
+    /** How many runs caused each other by `workflow_run`, up to this one. */
+    chainLength: integer().notNull().default(1),
+    /** In milliseconds; null before. */
+    startedAt: integer(),
+    stoppedAt: integer(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("workflow_runs_number").on(table.repoId, table.number),
+    uniqueIndex("workflow_runs_cause").on(table.repoId, table.cause, table.file),
+    index("workflow_runs_file").on(table.repoId, table.file, table.number),
+    index("workflow_runs_state").on(table.repoId, table.state, table.number),
+    index("workflow_runs_head").on(table.repoId, table.headOid),
+    index("workflow_runs_group")
+      .on(table.repoId, table.concurrencyGroup)
+      .where(sql`concurrency_group <> '' and state in ('blocked', 'waiting', 'running')`),
+    index("workflow_runs_open")
+      .on(table.updatedAt)
+      .where(sql`state in ('blocked', 'waiting', 'running')`),
+  ],
+);
+export type WorkflowRun = typeof workflowRuns.$inferSelect;
+
+/** What the token of a job may do, for each kind of thing. */
+export const JOB_PERMISSIONS = [
+  "actions",
+  "contents",
+  "issues",
+  "packages",
+  "pull-requests",
+  "statuses",
+] as const;
+export type JobPermissions = Partial<
+  Readonly<Record<(typeof JOB_PERMISSIONS)[number], "read" | "write">>
+>;
+
+/** The jobs of runs. */
+export const workflowJobs = sqliteTable(
+  "workflow_jobs",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    runId: integer()
+      .notNull()
+      .references(() => workflowRuns.id, { onDelete: "cascade" }),
+    /** As of the run: no foreign key. */
+    repoId: integer().notNull(),
+    /** The owner of the repository, copied for the runners of an account; kept by a trigger. */
+    ownerId: integer().notNull(),
+    /** From 0, in the order of the file. */
+    position: integer().notNull(),
+    /** Its key in the file: the jobs of a matrix share it. */
+    jobId: text().notNull(),
+    /** What people see, as in `test (20)`. */
+    name: text().notNull(),
+    /** Keys of jobs. */
+    needs: text({ mode: "json" }).$type<readonly string[]>().notNull(),
+    /** Whether it has an `if`, which the runner evaluates also after a failure. */
+    hasCondition: flag(),
+    /** The labels that its runner must have, in lower case. */
+    labels: text({ mode: "json" }).$type<readonly string[]>().notNull(),
+    /** The workflow file that the runner gets: the top of the file with this job alone. */
+    payload: text().notNull(),
+    continuesOnError: flag().default(false),
+    timeoutMinutes: integer().notNull(),
+    permissions: text({ mode: "json" }).$type<JobPermissions>().notNull(),
+    /** Maximum jobs of its matrix that run at once, and whether a failed one cancels the others. */
+    maxParallel: integer(),
+    failsFast: flag().default(true),
+    /** The group, or the expression of the group as long as jobs that it needs run; "" for none. */
+    concurrencyGroup: text().notNull().default(""),
+    isGroupEvaluated: flag().default(true),
+    cancelsInProgress: flag().default(false),
+    state: text().$type<WorkState>().notNull(),
+    /**
+     * Grows with each job of the service that begins to wait, so that a runner knows whether there
+     * is something new; 0 before it waits.
+     */
+    readySequence: integer().notNull().default(0),
+    /** Grows with each task, from 0; and the present task. */
+    attempt: integer().notNull().default(0),
+    taskId: integer(),
+    /** Of its last task, as JSON of names and values. */
+    outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
+    startedAt: integer(),
+    stoppedAt: integer(),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("workflow_jobs_run").on(table.runId, table.position),
+    index("workflow_jobs_repo").on(table.repoId, table.id),
+    index("workflow_jobs_ready").on(table.readySequence),
+    index("workflow_jobs_owner_ready").on(table.ownerId, table.readySequence),
+    index("workflow_jobs_repo_ready").on(table.repoId, table.readySequence),
+    index("workflow_jobs_waiting")
+      .on(table.readySequence)
+      .where(sql`state = 'waiting'`),
+    index("workflow_jobs_group")
+      .on(table.repoId, table.concurrencyGroup)
+      .where(sql`concurrency_group <> '' and state in ('blocked', 'waiting', 'running')`),
+  ],
+);
+export type WorkflowJob = typeof workflowJobs.$inferSelect;
+
+/** A step of a task; times in milliseconds, rows of the log from 0. */
+export interface TaskStep {
+  readonly name: string;
+  readonly state: WorkState;
+  readonly startedAt?: number;
+  readonly stoppedAt?: number;
+  readonly logIndex: number;
+  readonly logLength: number;
+}
+
+/** Attempts at jobs, each by one runner. */
+export const workflowTasks = sqliteTable(
+  "workflow_tasks",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    jobId: integer()
+      .notNull()
+      .references(() => workflowJobs.id, { onDelete: "cascade" }),
+    runId: integer().notNull(),
+    /** As of the run: no foreign key. */
+    repoId: integer().notNull(),
+    attempt: integer().notNull(),
+    /** No foreign key: it may outlive the runner. */
+    runnerId: integer().notNull(),
+    runnerName: text().notNull(),
+    state: text().$type<WorkState>().notNull(),
+    /** SHA-256 of the job's token in hex; it ends with the task. */
+    tokenHash: text().notNull(),
+    steps: text({ mode: "json" }).$type<readonly TaskStep[]>().notNull(),
+    outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
+    /** Rows and bytes of the log that are stored. */
+    logRows: integer().notNull().default(0),
+    logBytes: integer().notNull().default(0),
+    /** Whether nothing is appended to the log any more, and when it was deleted. */
+    isLogClosed: flag().default(false),
+    logDeletedAt: integer(),
+    startedAt: integer().notNull(),
+    stoppedAt: integer(),
+    /** The last sign of life. */
+    updatedAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("workflow_tasks_token").on(table.tokenHash),
+    uniqueIndex("workflow_tasks_attempt").on(table.jobId, table.attempt),
+    index("workflow_tasks_repo").on(table.repoId, table.id),
+    index("workflow_tasks_runner")
+      .on(table.runnerId)
+      .where(sql`state = 'running'`),
+    index("workflow_tasks_running")
+      .on(table.updatedAt)
+      .where(sql`state = 'running'`),
+  ],
+);
+export type WorkflowTask = typeof workflowTasks.$inferSelect;
+
+/** The pieces of logs, each a file of the bucket that its task, first row and rows name. */
+export const workflowLogPieces = sqliteTable(
+  "workflow_log_pieces",
+  {
+    taskId: integer()
+      .notNull()
+      .references(() => workflowTasks.id, { onDelete: "cascade" }),
+    firstRow: integer().notNull(),
+    rowCount: integer().notNull(),
+    bytes: integer().notNull(),
+  },
+  (table) => [
+    primaryKey({ columns: [table.taskId, table.firstRow] }),
+    check("workflow_log_pieces_rows", sql`${table.rowCount} > 0`),
+  ],
+);
+
+/** Deleted tasks whose logs are still in the bucket. Maintained by a trigger. */
+export const discardedLogs = sqliteTable("discarded_logs", {
+  taskId: integer().primaryKey(),
+});
