@@ -61,7 +61,7 @@ CREATE TABLE `runners` (
 	`is_ephemeral` integer DEFAULT false NOT NULL,
 	`is_disabled` integer DEFAULT false NOT NULL,
 	`last_online_at` integer NOT NULL,
-	`last_active_at` integer,
+	`ended_at` integer,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
@@ -70,6 +70,7 @@ CREATE TABLE `runners` (
 CREATE UNIQUE INDEX `runners_uuid` ON `runners` (`uuid`);--> statement-breakpoint
 CREATE INDEX `runners_owner` ON `runners` (`owner_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runners_repo` ON `runners` (`repo_id`,`id`);--> statement-breakpoint
+CREATE INDEX `runners_ephemeral` ON `runners` (`last_online_at`) WHERE is_ephemeral = 1;--> statement-breakpoint
 CREATE TABLE `workflow_jobs` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`run_id` integer NOT NULL,
@@ -110,6 +111,8 @@ CREATE INDEX `workflow_jobs_owner_ready` ON `workflow_jobs` (`owner_id`,`ready_s
 CREATE INDEX `workflow_jobs_repo_ready` ON `workflow_jobs` (`repo_id`,`ready_sequence`);--> statement-breakpoint
 CREATE INDEX `workflow_jobs_unreported` ON `workflow_jobs` (`updated_at`) WHERE state <> reported_state;--> statement-breakpoint
 CREATE INDEX `workflow_jobs_waiting` ON `workflow_jobs` (`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `workflow_jobs_owner_waiting` ON `workflow_jobs` (`owner_id`,`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `workflow_jobs_repo_waiting` ON `workflow_jobs` (`repo_id`,`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
 CREATE INDEX `workflow_jobs_group` ON `workflow_jobs` (`repo_id`,`concurrency_group`) WHERE concurrency_group <> '' and state in ('blocked', 'waiting', 'running');--> statement-breakpoint
 CREATE TABLE `workflow_log_pieces` (
 	`task_id` integer NOT NULL,
@@ -216,7 +219,8 @@ CREATE TABLE `workflows` (
 --> statement-breakpoint
 ALTER TABLE `access_tokens` ADD `task_id` integer REFERENCES workflow_tasks(id) ON DELETE cascade;--> statement-breakpoint
 ALTER TABLE `access_tokens` ADD `grants` text;--> statement-breakpoint
-CREATE INDEX `access_tokens_task` ON `access_tokens` (`task_id`);--> statement-breakpoint
+CREATE INDEX `access_tokens_task` ON `access_tokens` (`task_id`);
+--> statement-breakpoint
 CREATE TRIGGER `workflow_runs_repository` BEFORE INSERT ON `workflow_runs`
 WHEN NOT EXISTS (SELECT 1 FROM `repositories` WHERE `id` = new.`repo_id`) BEGIN
 	SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed');

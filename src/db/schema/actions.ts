@@ -81,15 +81,22 @@ export const runners = sqliteTable(
     isEphemeral: flag().default(false),
     /** Whether it gets no jobs. */
     isDisabled: flag().default(false),
-    /** The last request, written at most twice a minute, and the last one about a task. */
+    /** The last request, written at most twice a minute. */
     lastOnlineAt: integer().notNull(),
-    lastActiveAt: integer(),
+    /**
+     * When the one job of an ephemeral runner ended: nobody sees the runner any more, and it may
+     * only repeat what it said of that job.
+     */
+    endedAt: integer(),
     createdAt: integer().notNull(),
   },
   (table) => [
     uniqueIndex("runners_uuid").on(table.uuid),
     index("runners_owner").on(table.ownerId, table.id),
     index("runners_repo").on(table.repoId, table.id),
+    index("runners_ephemeral")
+      .on(table.lastOnlineAt)
+      .where(sql`is_ephemeral = 1`),
   ],
 );
 export type Runner = typeof runners.$inferSelect;
@@ -348,6 +355,12 @@ export const workflowJobs = sqliteTable(
       .where(sql`state <> reported_state`),
     index("workflow_jobs_waiting")
       .on(table.readySequence)
+      .where(sql`state = 'waiting'`),
+    index("workflow_jobs_owner_waiting")
+      .on(table.ownerId, table.readySequence)
+      .where(sql`state = 'waiting'`),
+    index("workflow_jobs_repo_waiting")
+      .on(table.repoId, table.readySequence)
       .where(sql`state = 'waiting'`),
     index("workflow_jobs_group")
       .on(table.repoId, table.concurrencyGroup)

@@ -9,6 +9,7 @@ import { CREDENTIAL_DETAILS } from "./details/credential-details.ts";
 import { ORGANIZATION_DETAILS } from "./details/organization-details.ts";
 import { PACKAGE_DETAILS } from "./details/package-details.ts";
 import { REPOSITORY_DETAILS } from "./details/repository-details.ts";
+import { RUNNER_DETAILS } from "./details/runner-details.ts";
 import { SIGN_IN_DETAILS } from "./details/sign-in-details.ts";
 
 /**
@@ -24,6 +25,7 @@ export const AUDIT_DETAILS = {
   ...ORGANIZATION_DETAILS,
   ...REPOSITORY_DETAILS,
   ...PACKAGE_DETAILS,
+  ...RUNNER_DETAILS,
 } as const;
 
 /** The recorded kinds of entries. */
