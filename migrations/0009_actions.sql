@@ -62,7 +62,7 @@ CREATE TABLE `runners` (
 	`is_ephemeral` integer DEFAULT false NOT NULL,
 	`is_disabled` integer DEFAULT false NOT NULL,
 	`last_online_at` integer NOT NULL,
-	`last_active_at` integer,
+	`ended_at` integer,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
@@ -71,6 +71,7 @@ CREATE TABLE `runners` (
 CREATE UNIQUE INDEX `runners_uuid` ON `runners` (`uuid`);--> statement-breakpoint
 CREATE INDEX `runners_owner` ON `runners` (`owner_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runners_repo` ON `runners` (`repo_id`,`id`);--> statement-breakpoint
+CREATE INDEX `runners_ephemeral` ON `runners` (`last_online_at`) WHERE is_ephemeral = 1;--> statement-breakpoint
 CREATE TABLE `workflow_jobs` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`run_id` integer NOT NULL,
@@ -92,6 +93,7 @@ CREATE TABLE `workflow_jobs` (
 	`is_group_evaluated` integer DEFAULT true NOT NULL,
 	`cancels_in_progress` integer DEFAULT false NOT NULL,
 	`state` text NOT NULL,
+	`reported_state` text DEFAULT '' NOT NULL,
 	`ready_sequence` integer DEFAULT 0 NOT NULL,
 	`attempt` integer DEFAULT 0 NOT NULL,
 	`task_id` integer,
@@ -108,7 +110,10 @@ CREATE INDEX `workflow_jobs_repo` ON `workflow_jobs` (`repo_id`,`id`);--> statem
 CREATE INDEX `workflow_jobs_ready` ON `workflow_jobs` (`ready_sequence`);--> statement-breakpoint
 CREATE INDEX `workflow_jobs_owner_ready` ON `workflow_jobs` (`owner_id`,`ready_sequence`);--> statement-breakpoint
 CREATE INDEX `workflow_jobs_repo_ready` ON `workflow_jobs` (`repo_id`,`ready_sequence`);--> statement-breakpoint
+CREATE INDEX `workflow_jobs_unreported` ON `workflow_jobs` (`updated_at`) WHERE state <> reported_state;--> statement-breakpoint
 CREATE INDEX `workflow_jobs_waiting` ON `workflow_jobs` (`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `workflow_jobs_owner_waiting` ON `workflow_jobs` (`owner_id`,`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `workflow_jobs_repo_waiting` ON `workflow_jobs` (`repo_id`,`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
 CREATE INDEX `workflow_jobs_group` ON `workflow_jobs` (`repo_id`,`concurrency_group`) WHERE concurrency_group <> '' and state in ('blocked', 'waiting', 'running');--> statement-breakpoint
 CREATE TABLE `workflow_log_pieces` (
 	`task_id` integer NOT NULL,
@@ -142,6 +147,7 @@ CREATE TABLE `workflow_runs` (
 	`needs_approval` integer DEFAULT false NOT NULL,
 	`approver_id` integer,
 	`state` text NOT NULL,
+	`reported_state` text DEFAULT '' NOT NULL,
 	`faults` text DEFAULT '[]' NOT NULL,
 	`concurrency_group` text DEFAULT '' NOT NULL,
 	`cancels_in_progress` integer DEFAULT false NOT NULL,
@@ -159,6 +165,7 @@ CREATE INDEX `workflow_runs_file` ON `workflow_runs` (`repo_id`,`file`,`number`)
 CREATE INDEX `workflow_runs_state` ON `workflow_runs` (`repo_id`,`state`,`number`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_head` ON `workflow_runs` (`repo_id`,`head_oid`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_group` ON `workflow_runs` (`repo_id`,`concurrency_group`) WHERE concurrency_group <> '' and state in ('blocked', 'waiting', 'running');--> statement-breakpoint
+CREATE INDEX `workflow_runs_unreported` ON `workflow_runs` (`updated_at`) WHERE state <> reported_state;--> statement-breakpoint
 CREATE INDEX `workflow_runs_open` ON `workflow_runs` (`updated_at`) WHERE state in ('blocked', 'waiting', 'running');--> statement-breakpoint
 CREATE TABLE `workflow_schedules` (
 	`repo_id` integer NOT NULL,
@@ -211,6 +218,10 @@ CREATE TABLE `workflows` (
 	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+ALTER TABLE `access_tokens` ADD `task_id` integer REFERENCES workflow_tasks(id) ON DELETE cascade;--> statement-breakpoint
+ALTER TABLE `access_tokens` ADD `grants` text;--> statement-breakpoint
+CREATE INDEX `access_tokens_task` ON `access_tokens` (`task_id`);
+--> statement-breakpoint
 CREATE TRIGGER `workflow_runs_repository` BEFORE INSERT ON `workflow_runs`
 WHEN NOT EXISTS (SELECT 1 FROM `repositories` WHERE `id` = new.`repo_id`) BEGIN
 	SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed');
@@ -222,6 +233,16 @@ WHEN new.`owner_id` <> old.`owner_id` BEGIN
 	UPDATE `workflow_jobs` SET `owner_id` = new.`owner_id` WHERE `repo_id` = new.`id`;
 END;
 --> statement-breakpoint
+-- The token of a job ends with its task, whoever ends it.
+CREATE TRIGGER `workflow_tasks_end` AFTER UPDATE OF `state` ON `workflow_tasks`
+WHEN old.`state` = 'running' AND new.`state` <> 'running' BEGIN
+	DELETE FROM `access_tokens` WHERE `task_id` = new.`id`;
+END;
+--> statement-breakpoint
 CREATE TRIGGER `workflow_tasks_logs` AFTER DELETE ON `workflow_tasks` WHEN old.`log_rows` > 0 BEGIN
 	INSERT OR IGNORE INTO `discarded_logs` (`task_id`) VALUES (old.`id`);
 END;
+--> statement-breakpoint
+-- The account that acts in jobs. Its name is reserved, and no list shows a private account.
+INSERT INTO `users` (`id`, `kind`, `name`, `lower_name`, `full_name`, `email`, `is_email_hidden`, `visibility`, `can_create_organization`, `repo_count_max`, `created_at`, `updated_at`)
+	VALUES (-2, 'user', 'gitea-actions', 'gitea-actions', 'Actions', 'gitea-actions@noreply.invalid', true, 'private', false, 0, 0, 0);

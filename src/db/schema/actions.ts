@@ -89,15 +89,22 @@ export const runners = sqliteTable(
     isEphemeral: flag().default(false),
     /** Whether it gets no jobs. */
     isDisabled: flag().default(false),
-    /** The last request, written at most twice a minute, and the last one about a task. */
+    /** The last request, written at most twice a minute. */
     lastOnlineAt: integer().notNull(),
-    lastActiveAt: integer(),
+    /**
+     * When the one job of an ephemeral runner ended: nobody sees the runner any more, and it may
+     * only repeat what it said of that job.
+     */
+    endedAt: integer(),
     createdAt: integer().notNull(),
   },
   (table) => [
     uniqueIndex("runners_uuid").on(table.uuid),
     index("runners_owner").on(table.ownerId, table.id),
     index("runners_repo").on(table.repoId, table.id),
+    index("runners_ephemeral")
+      .on(table.lastOnlineAt)
+      .where(sql`is_ephemeral = 1`),
   ],
 );
 export type Runner = typeof runners.$inferSelect;
@@ -250,6 +257,8 @@ export const workflowRuns = sqliteTable(
     needsApproval: flag().default(false),
     approverId: integer(),
     state: text().$type<WorkState>().notNull(),
+    /** The state of which an event was recorded last; "" for none. */
+    reportedState: text().$type<WorkState | "">().notNull().default(""),
     /** Of the file; the run has failed then, and has no jobs. */
     faults: text({ mode: "json" }).$type<readonly WorkflowFault[]>().notNull().default([]),
     /** The group whose runs wait for each other; "" for none. */
@@ -274,6 +283,9 @@ export const workflowRuns = sqliteTable(
     index("workflow_runs_group")
       .on(table.repoId, table.concurrencyGroup)
       .where(sql`concurrency_group <> '' and state in ('blocked', 'waiting', 'running')`),
+    index("workflow_runs_unreported")
+      .on(table.updatedAt)
+      .where(sql`state <> reported_state`),
     index("workflow_runs_open")
       .on(table.updatedAt)
       .where(sql`state in ('blocked', 'waiting', 'running')`),
@@ -331,6 +343,8 @@ export const workflowJobs = sqliteTable(
     isGroupEvaluated: flag().default(true),
     cancelsInProgress: flag().default(false),
     state: text().$type<WorkState>().notNull(),
+    /** The state of which an event and a commit status were recorded last; "" for none. */
+    reportedState: text().$type<WorkState | "">().notNull().default(""),
     /**
      * Grows with each job of the service that begins to wait, so that a runner knows whether there
      * is something new; 0 before it waits.
@@ -352,8 +366,17 @@ export const workflowJobs = sqliteTable(
     index("workflow_jobs_ready").on(table.readySequence),
     index("workflow_jobs_owner_ready").on(table.ownerId, table.readySequence),
     index("workflow_jobs_repo_ready").on(table.repoId, table.readySequence),
+    index("workflow_jobs_unreported")
+      .on(table.updatedAt)
+      .where(sql`state <> reported_state`),
     index("workflow_jobs_waiting")
       .on(table.readySequence)
+      .where(sql`state = 'waiting'`),
+    index("workflow_jobs_owner_waiting")
+      .on(table.ownerId, table.readySequence)
+      .where(sql`state = 'waiting'`),
+    index("workflow_jobs_repo_waiting")
+      .on(table.repoId, table.readySequence)
       .where(sql`state = 'waiting'`),
     index("workflow_jobs_group")
       .on(table.repoId, table.concurrencyGroup)
@@ -388,7 +411,7 @@ export const workflowTasks = sqliteTable(
     runnerId: integer().notNull(),
     runnerName: text().notNull(),
     state: text().$type<WorkState>().notNull(),
-    /** SHA-256 of the job's token in hex; it ends with the task. */
+    /** SHA-256 in hex of the job's token, a row of `access_tokens`; a trigger ends it with the task. */
     tokenHash: text().notNull(),
     steps: text({ mode: "json" }).$type<readonly TaskStep[]>().notNull(),
     outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
