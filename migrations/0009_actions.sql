@@ -92,6 +92,7 @@ CREATE TABLE `workflow_jobs` (
 	`is_group_evaluated` integer DEFAULT true NOT NULL,
 	`cancels_in_progress` integer DEFAULT false NOT NULL,
 	`state` text NOT NULL,
+	`reported_state` text DEFAULT '' NOT NULL,
 	`ready_sequence` integer DEFAULT 0 NOT NULL,
 	`attempt` integer DEFAULT 0 NOT NULL,
 	`task_id` integer,
@@ -108,6 +109,7 @@ CREATE INDEX `workflow_jobs_repo` ON `workflow_jobs` (`repo_id`,`id`);--> statem
 CREATE INDEX `workflow_jobs_ready` ON `workflow_jobs` (`ready_sequence`);--> statement-breakpoint
 CREATE INDEX `workflow_jobs_owner_ready` ON `workflow_jobs` (`owner_id`,`ready_sequence`);--> statement-breakpoint
 CREATE INDEX `workflow_jobs_repo_ready` ON `workflow_jobs` (`repo_id`,`ready_sequence`);--> statement-breakpoint
+CREATE INDEX `workflow_jobs_unreported` ON `workflow_jobs` (`updated_at`) WHERE state <> reported_state;--> statement-breakpoint
 CREATE INDEX `workflow_jobs_waiting` ON `workflow_jobs` (`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
 CREATE INDEX `workflow_jobs_owner_waiting` ON `workflow_jobs` (`owner_id`,`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
 CREATE INDEX `workflow_jobs_repo_waiting` ON `workflow_jobs` (`repo_id`,`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
@@ -144,6 +146,7 @@ CREATE TABLE `workflow_runs` (
 	`needs_approval` integer DEFAULT false NOT NULL,
 	`approver_id` integer,
 	`state` text NOT NULL,
+	`reported_state` text DEFAULT '' NOT NULL,
 	`faults` text DEFAULT '[]' NOT NULL,
 	`concurrency_group` text DEFAULT '' NOT NULL,
 	`cancels_in_progress` integer DEFAULT false NOT NULL,
@@ -161,6 +164,7 @@ CREATE INDEX `workflow_runs_file` ON `workflow_runs` (`repo_id`,`file`,`number`)
 CREATE INDEX `workflow_runs_state` ON `workflow_runs` (`repo_id`,`state`,`number`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_head` ON `workflow_runs` (`repo_id`,`head_oid`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_group` ON `workflow_runs` (`repo_id`,`concurrency_group`) WHERE concurrency_group <> '' and state in ('blocked', 'waiting', 'running');--> statement-breakpoint
+CREATE INDEX `workflow_runs_unreported` ON `workflow_runs` (`updated_at`) WHERE state <> reported_state;--> statement-breakpoint
 CREATE INDEX `workflow_runs_open` ON `workflow_runs` (`updated_at`) WHERE state in ('blocked', 'waiting', 'running');--> statement-breakpoint
 CREATE TABLE `workflow_schedules` (
 	`repo_id` integer NOT NULL,
@@ -212,7 +216,10 @@ CREATE TABLE `workflows` (
 	PRIMARY KEY(`repo_id`, `file`),
 	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade
 );
-
+--> statement-breakpoint
+ALTER TABLE `access_tokens` ADD `task_id` integer REFERENCES workflow_tasks(id) ON DELETE cascade;--> statement-breakpoint
+ALTER TABLE `access_tokens` ADD `grants` text;--> statement-breakpoint
+CREATE INDEX `access_tokens_task` ON `access_tokens` (`task_id`);
 --> statement-breakpoint
 CREATE TRIGGER `workflow_runs_repository` BEFORE INSERT ON `workflow_runs`
 WHEN NOT EXISTS (SELECT 1 FROM `repositories` WHERE `id` = new.`repo_id`) BEGIN
@@ -225,6 +232,16 @@ WHEN new.`owner_id` <> old.`owner_id` BEGIN
 	UPDATE `workflow_jobs` SET `owner_id` = new.`owner_id` WHERE `repo_id` = new.`id`;
 END;
 --> statement-breakpoint
+-- The token of a job ends with its task, whoever ends it.
+CREATE TRIGGER `workflow_tasks_end` AFTER UPDATE OF `state` ON `workflow_tasks`
+WHEN old.`state` = 'running' AND new.`state` <> 'running' BEGIN
+	DELETE FROM `access_tokens` WHERE `task_id` = new.`id`;
+END;
+--> statement-breakpoint
 CREATE TRIGGER `workflow_tasks_logs` AFTER DELETE ON `workflow_tasks` WHEN old.`log_rows` > 0 BEGIN
 	INSERT OR IGNORE INTO `discarded_logs` (`task_id`) VALUES (old.`id`);
 END;
+--> statement-breakpoint
+-- The account that acts in jobs. Its name is reserved, and no list shows a private account.
+INSERT INTO `users` (`id`, `kind`, `name`, `lower_name`, `full_name`, `email`, `is_email_hidden`, `visibility`, `can_create_organization`, `repo_count_max`, `created_at`, `updated_at`)
+	VALUES (-2, 'user', 'gitea-actions', 'gitea-actions', 'Actions', 'gitea-actions@noreply.invalid', true, 'private', false, 0, 0, 0);

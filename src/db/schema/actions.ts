@@ -241,6 +241,8 @@ export const workflowRuns = sqliteTable(
     needsApproval: flag().default(false),
     approverId: integer(),
     state: text().$type<WorkState>().notNull(),
+    /** The state of which an event was recorded last; "" for none. */
+    reportedState: text().$type<WorkState | "">().notNull().default(""),
     /** Of the file; the run has failed then, and has no jobs. */
     faults: text({ mode: "json" }).$type<readonly WorkflowFault[]>().notNull().default([]),
     /** The group whose runs wait for each other; "" for none. */
@@ -265,6 +267,9 @@ export const workflowRuns = sqliteTable(
     index("workflow_runs_group")
       .on(table.repoId, table.concurrencyGroup)
       .where(sql`concurrency_group <> '' and state in ('blocked', 'waiting', 'running')`),
+    index("workflow_runs_unreported")
+      .on(table.updatedAt)
+      .where(sql`state <> reported_state`),
     index("workflow_runs_open")
       .on(table.updatedAt)
       .where(sql`state in ('blocked', 'waiting', 'running')`),
@@ -322,6 +327,8 @@ export const workflowJobs = sqliteTable(
     isGroupEvaluated: flag().default(true),
     cancelsInProgress: flag().default(false),
     state: text().$type<WorkState>().notNull(),
+    /** The state of which an event and a commit status were recorded last; "" for none. */
+    reportedState: text().$type<WorkState | "">().notNull().default(""),
     /**
      * Grows with each job of the service that begins to wait, so that a runner knows whether there
      * is something new; 0 before it waits.
@@ -343,6 +350,9 @@ export const workflowJobs = sqliteTable(
     index("workflow_jobs_ready").on(table.readySequence),
     index("workflow_jobs_owner_ready").on(table.ownerId, table.readySequence),
     index("workflow_jobs_repo_ready").on(table.repoId, table.readySequence),
+    index("workflow_jobs_unreported")
+      .on(table.updatedAt)
+      .where(sql`state <> reported_state`),
     index("workflow_jobs_waiting")
       .on(table.readySequence)
       .where(sql`state = 'waiting'`),
@@ -385,7 +395,7 @@ export const workflowTasks = sqliteTable(
     runnerId: integer().notNull(),
     runnerName: text().notNull(),
     state: text().$type<WorkState>().notNull(),
-    /** SHA-256 of the job's token in hex; it ends with the task. */
+    /** SHA-256 in hex of the job's token, a row of `access_tokens`; a trigger ends it with the task. */
     tokenHash: text().notNull(),
     steps: text({ mode: "json" }).$type<readonly TaskStep[]>().notNull(),
     outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
