@@ -11,8 +11,8 @@ CREATE TABLE `action_secrets` (
 	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `action_secrets_owner` ON `action_secrets` (`owner_id`,`name`);--> statement-breakpoint
-CREATE UNIQUE INDEX `action_secrets_repo` ON `action_secrets` (`repo_id`,`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `action_secrets_owner` ON `action_secrets` (`owner_id`,`name`) WHERE owner_id is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX `action_secrets_repo` ON `action_secrets` (`repo_id`,`name`) WHERE repo_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `action_secrets_service` ON `action_secrets` (`name`) WHERE owner_id is null and repo_id is null;--> statement-breakpoint
 CREATE TABLE `action_variables` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -27,8 +27,8 @@ CREATE TABLE `action_variables` (
 	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `action_variables_owner` ON `action_variables` (`owner_id`,`name`);--> statement-breakpoint
-CREATE UNIQUE INDEX `action_variables_repo` ON `action_variables` (`repo_id`,`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `action_variables_owner` ON `action_variables` (`owner_id`,`name`) WHERE owner_id is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX `action_variables_repo` ON `action_variables` (`repo_id`,`name`) WHERE repo_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `action_variables_service` ON `action_variables` (`name`) WHERE owner_id is null and repo_id is null;--> statement-breakpoint
 CREATE TABLE `discarded_logs` (
 	`task_id` integer PRIMARY KEY NOT NULL
@@ -46,8 +46,9 @@ CREATE TABLE `runner_registration_tokens` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `runner_registration_tokens_hash` ON `runner_registration_tokens` (`token_hash`);--> statement-breakpoint
-CREATE UNIQUE INDEX `runner_registration_tokens_owner` ON `runner_registration_tokens` (`owner_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `runner_registration_tokens_repo` ON `runner_registration_tokens` (`repo_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `runner_registration_tokens_owner` ON `runner_registration_tokens` (`owner_id`) WHERE owner_id is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX `runner_registration_tokens_repo` ON `runner_registration_tokens` (`repo_id`) WHERE repo_id is not null;--> statement-breakpoint
+CREATE INDEX `runner_registration_tokens_service` ON `runner_registration_tokens` (`id`) WHERE owner_id is null and repo_id is null;--> statement-breakpoint
 CREATE TABLE `runners` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`uuid` text NOT NULL,

@@ -33,7 +33,8 @@ const flag = () => integer({ mode: "boolean" }).notNull();
 
 /**
  * The owner of runners, secrets and variables: a repository, an account, or neither, which is the
- * whole service.
+ * whole service. Indexes leave out what is null, so that the rows of the service are found by
+ * theirs.
  */
 const level = () => ({
   repoId: integer().references(() => repositories.id, { onDelete: "cascade" }),
@@ -57,8 +58,15 @@ export const runnerRegistrationTokens = sqliteTable(
   },
   (table) => [
     uniqueIndex("runner_registration_tokens_hash").on(table.tokenHash),
-    uniqueIndex("runner_registration_tokens_owner").on(table.ownerId),
-    uniqueIndex("runner_registration_tokens_repo").on(table.repoId),
+    uniqueIndex("runner_registration_tokens_owner")
+      .on(table.ownerId)
+      .where(sql`owner_id is not null`),
+    uniqueIndex("runner_registration_tokens_repo")
+      .on(table.repoId)
+      .where(sql`repo_id is not null`),
+    index("runner_registration_tokens_service")
+      .on(table.id)
+      .where(sql`owner_id is null and repo_id is null`),
   ],
 );
 
@@ -116,8 +124,12 @@ export const actionSecrets = sqliteTable(
     updatedAt: integer().notNull(),
   },
   (table) => [
-    uniqueIndex("action_secrets_owner").on(table.ownerId, table.name),
-    uniqueIndex("action_secrets_repo").on(table.repoId, table.name),
+    uniqueIndex("action_secrets_owner")
+      .on(table.ownerId, table.name)
+      .where(sql`owner_id is not null`),
+    uniqueIndex("action_secrets_repo")
+      .on(table.repoId, table.name)
+      .where(sql`repo_id is not null`),
     uniqueIndex("action_secrets_service")
       .on(table.name)
       .where(sql`owner_id is null and repo_id is null`),
@@ -139,8 +151,12 @@ export const actionVariables = sqliteTable(
     updatedAt: integer().notNull(),
   },
   (table) => [
-    uniqueIndex("action_variables_owner").on(table.ownerId, table.name),
-    uniqueIndex("action_variables_repo").on(table.repoId, table.name),
+    uniqueIndex("action_variables_owner")
+      .on(table.ownerId, table.name)
+      .where(sql`owner_id is not null`),
+    uniqueIndex("action_variables_repo")
+      .on(table.repoId, table.name)
+      .where(sql`repo_id is not null`),
     uniqueIndex("action_variables_service")
       .on(table.name)
       .where(sql`owner_id is null and repo_id is null`),
