@@ -28,7 +28,6 @@ export const AUDIT_DETAILS = {
   ...PACKAGE_DETAILS,
   ...ACTION_VALUE_DETAILS,
   ...RUNNER_DETAILS,
-  ...ACTIONS_DETAILS,
 } as const;
 
 /** The recorded kinds of entries. */
