@@ -19,8 +19,6 @@ import {
   listWebhookEvents,
   type WebhookEvent,
 } from "../../../events/webhooks/payloads/webhook-event.ts";
-import { decodeText } from "../../../git/byte-text.ts";
-import { parseCommit } from "../../../git/object/commit.ts";
 import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import type { WorkBudget } from "../../../lib/work-budget.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -37,6 +35,7 @@ import { readJobVariables } from "../variables/read-job-variables.ts";
 import { isSkipped } from "../workflow/is-skipped.ts";
 import { isTriggered } from "../workflow/is-triggered.ts";
 import { listChangedPaths } from "./changed-paths.ts";
+import { readMessage, titleOf } from "./commit-message.ts";
 import { faultyRun, type PlannedRun, planRun, type RunBase } from "./plan-run.ts";
 import { storePlanned } from "./store-planned.ts";
 import { type ReadFile, readAll, storeWorkflows } from "./store-workflows.ts";
@@ -241,8 +240,6 @@ async function startTriggered(
   }
 }
 
-const titleOf = (message: string): string => message.split("\n", 1)[0] ?? "";
-
 /** The names of repository and actor in expressions. */
 const namesOf = ({ repo, source }: Start) => ({
   repoName: repo.row.name,
@@ -257,11 +254,6 @@ const isSkippable = ({ event, action }: Trigger): boolean =>
   event === "push" ||
   (event.startsWith("pull_request") &&
     ["opened", "reopened", "synchronize"].includes(action ?? ""));
-
-async function readMessage({ repository }: RepositorySnapshot, node: Node): Promise<string> {
-  const { objects, graph } = repository;
-  return decodeText(parseCommit(await objects.readAt(graph.location(node))).message);
-}
 
 /** The commit with which the changes of an event are compared; none for all that a tree has. */
 function changeBase({ source }: Start, webhookEvent: WebhookEvent): string | undefined {
