@@ -61,10 +61,10 @@ function combine(axes: Record<string, unknown>, matrix: SourceNode): MatrixValue
     if (values.length === 0)
       throw new WorkflowError(`'${name}' of the matrix has no values`, offset);
     if (values.length * Math.max(1, combinations.length) > JOBS_MAX) throw tooMany(matrix);
-    combinations =
-      combinations.length === 0
-        ? values.map((value) => ({ [name]: value }))
-        : combinations.flatMap((rest) => values.map((value) => ({ ...rest, [name]: value })));
+    const before: MatrixValues[] = combinations.length === 0 ? [{}] : combinations;
+    combinations = before.flatMap((rest) =>
+      values.map((value) => Object.assign({}, rest, { [name]: value })),
+    );
   }
   return combinations;
 }

@@ -1,7 +1,9 @@
 import type { data, Expr } from "@actions/expressions";
+import type * as expressionLibrary from "@actions/expressions";
 import type { FunctionInfo } from "@actions/expressions/funcs/info";
 
 import { StepBudget } from "../../../lib/step-budget.ts";
+import { splitCondition, splitTemplate, type TemplateExpression } from "./template.ts";
 import { WorkflowError } from "./workflow-error.ts";
 
 /** What expressions can name. Secrets never are among them. */
@@ -14,10 +16,7 @@ export interface Contexts {
   readonly strategy?: object;
 }
 
-/** A text between expressions, or an expression without its `${{ }}`. */
-type Segment =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "expression"; readonly text: string; readonly offset: number };
+type ExpressionLibrary = typeof expressionLibrary;
 
 /** Names that a runner knows and the server does not: empty where a name may be shown in parts. */
 const OF_RUNNERS = ["env", "secrets", "steps", "job", "jobs", "runner"];
@@ -33,9 +32,9 @@ export async function openExpressions(): Promise<Expressions> {
 
 /** Reads expressions. */
 export class Expressions {
-  private readonly library: typeof import("@actions/expressions");
+  private readonly library: ExpressionLibrary;
 
-  constructor(library: typeof import("@actions/expressions")) {
+  constructor(library: ExpressionLibrary) {
     this.library = library;
   }
 
@@ -47,7 +46,9 @@ export class Expressions {
   open(contexts: Contexts, isLenient = false): ExpressionScope {
     const values = new Map<string, data.ExpressionData>();
     if (isLenient) for (const name of OF_RUNNERS) values.set(name, this.toData({}));
-    for (const name of ["inputs", "vars", "needs", "matrix", "strategy"] as const) {
+    for (const name of ["inputs", "vars"] as const)
+      values.set(name, this.toData(contexts[name] ?? {}));
+    for (const name of ["needs", "matrix", "strategy"] as const) {
       if (contexts[name] || isLenient) values.set(name, this.toData(contexts[name] ?? {}));
     }
     const github = this.toData(contexts.github);
@@ -62,7 +63,7 @@ export class Expressions {
    * @throws WorkflowError
    */
   check(text: string, isCondition: boolean): void {
-    for (const segment of isCondition ? readCondition(text) : splitTemplate(text)) {
+    for (const segment of isCondition ? splitCondition(text) : splitTemplate(text)) {
       if (segment.kind === "text") continue;
       const names = this.lex(segment).flatMap(({ lexeme }) =>
         /^[a-z_]/i.test(lexeme) ? lexeme : [],
@@ -93,7 +94,7 @@ export class Expressions {
   }
 
   /** Where an expression names a context, in characters. */
-  private findNames(segment: Segment & { kind: "expression" }, context: string): number[] {
+  private findNames(segment: TemplateExpression, context: string): number[] {
     const tokens = this.lex(segment);
     const lines = lineStarts(segment.text);
     return tokens.flatMap(({ lexeme, range }, index) => {
@@ -105,7 +106,7 @@ export class Expressions {
 
   /** @throws WorkflowError */
   parse(
-    segment: Segment & { kind: "expression" },
+    segment: TemplateExpression,
     contexts: readonly string[],
     functions: readonly FunctionInfo[],
   ): Expr {
@@ -117,19 +118,19 @@ export class Expressions {
     );
   }
 
-  private lex({ text, offset }: Segment & { kind: "expression" }) {
+  private lex({ text, offset }: TemplateExpression) {
     const { tokens } = atOffset(offset, () => new this.library.Lexer(text).lex());
     // The library takes only the first doubled quote of a text for one.
-    return tokens.map((token) =>
-      token.lexeme.startsWith("'")
-        ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") }
-        : token,
-    );
+    for (const token of tokens) {
+      const { lexeme } = token;
+      if (lexeme.startsWith("'")) token.value = lexeme.slice(1, -1).replaceAll("''", "'");
+    }
+    return tokens;
   }
 
   /** @throws WorkflowError */
   evaluate(
-    segment: Segment & { kind: "expression" },
+    segment: TemplateExpression,
     values: ReadonlyMap<string, data.ExpressionData>,
     budget: StepBudget,
   ): data.ExpressionData {
@@ -276,7 +277,7 @@ export class ExpressionScope {
     return this.expressions.toPlain(this.evaluate(only));
   }
 
-  private evaluate(segment: Segment & { kind: "expression" }): data.ExpressionData {
+  private evaluate(segment: TemplateExpression): data.ExpressionData {
     return this.expressions.evaluate(segment, this.values, this.budget);
   }
 }
@@ -292,7 +293,7 @@ export async function evaluate(text: string, contexts: Contexts): Promise<string
 }
 
 /** A class that counts what expressions make. */
-function boundedEvaluator(library: typeof import("@actions/expressions"), budget: StepBudget) {
+function boundedEvaluator(library: ExpressionLibrary, budget: StepBudget) {
   return class extends library.Evaluator {
     protected override eval(tree: Expr): data.ExpressionData {
       const value = super.eval(tree);
@@ -313,38 +314,6 @@ function boundedEvaluator(library: typeof import("@actions/expressions"), budget
 function consume(budget: StepBudget, steps: number): void {
   budget.consume(steps);
   if (budget.isExhausted) throw new WorkflowError("The expressions of the file take too much work");
-}
-
-/** @throws WorkflowError if an expression has no end. */
-function splitTemplate(text: string): Segment[] {
-  const segments: Segment[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const start = text.indexOf("${{", at);
-    if (start < 0) break;
-    const end = findEnd(text, start + 3);
-    if (end === undefined) throw new WorkflowError("The expression has no '}}'", start);
-    if (start > at) segments.push({ kind: "text", text: text.slice(at, start) });
-    segments.push({ kind: "expression", text: text.slice(start + 3, end), offset: start + 3 });
-    at = end + 2;
-  }
-  if (at < text.length) segments.push({ kind: "text", text: text.slice(at) });
-  return segments;
-}
-
-/** The first `}}` outside of quotes. */
-function findEnd(text: string, from: number): number | undefined {
-  let isQuoted = false;
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === "'") isQuoted = !isQuoted;
-    else if (!isQuoted && text[at] === "}" && text[at + 1] === "}") return at;
-  }
-  return undefined;
-}
-
-/** An `if` needs no `${{ }}`. */
-function readCondition(text: string): Segment[] {
-  return text.includes("${{") ? splitTemplate(text) : [{ kind: "expression", text, offset: 0 }];
 }
 
 function toFunction(name: string): FunctionInfo {

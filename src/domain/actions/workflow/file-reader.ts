@@ -17,10 +17,11 @@ export class FileReader {
   /** In the order of the file, each once. */
   get faults(): readonly WorkflowFault[] {
     const sorted = this.found.toSorted((a, b) => (a.offset ?? -1) - (b.offset ?? -1));
-    const faults = sorted.map(({ message, offset }) =>
-      offset === undefined ? { message } : { message, ...locate(this.text, offset) },
-    );
-    return faults.slice(0, FAULTS_MAX);
+    return sorted.slice(0, FAULTS_MAX).map(({ message, offset }) => {
+      if (offset === undefined) return { message };
+      const { line, column } = locate(this.text, offset);
+      return { message, line, column };
+    });
   }
 
   fail(message: string, offset?: number): void {

@@ -10,7 +10,7 @@ import {
 } from "./expressions.ts";
 import { FileReader } from "./file-reader.ts";
 import { ALL_PERMISSIONS, readPermissions } from "./read-permissions.ts";
-import { readConcurrency } from "./read-workflow.ts";
+import { readConcurrency } from "./read-concurrency.ts";
 import {
   isNothing,
   readScalar,
@@ -212,7 +212,7 @@ class JobPlanner {
     const { labels, group } = isMap ? (value as Record<string, unknown>) : { labels: value };
     // Runners take a group for a label.
     const all = [labels, group].flat().filter((label) => label !== undefined && label !== null);
-    const names = all.map((label) => (typeof label === "object" ? "" : String(label).trim()));
+    const names = all.map((label) => leavesOf(label).join().trim());
     if (names.length === 0 || names.includes("")) {
       throw new WorkflowError(`'runs-on' of '${this.job.id}' has an empty label`, node.offset);
     }
@@ -291,6 +291,7 @@ class JobPlanner {
 
 /** The scalars of a value, as texts. */
 function leavesOf(value: unknown): string[] {
-  if (typeof value !== "object" || value === null) return [String(value ?? "")];
-  return Object.values(value).flatMap(leavesOf);
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(leavesOf);
+  if (value === undefined || value === null) return [""];
+  return typeof value === "string" ? [value] : [JSON.stringify(value)];
 }

@@ -1,6 +1,7 @@
 import type { Expressions } from "./expressions.ts";
 import type { FileReader, TextAt } from "./file-reader.ts";
 import { inFile } from "./evaluate-node.ts";
+import { readConcurrency } from "./read-concurrency.ts";
 import { isNothing, readScalar, type SourceNode, valueOf } from "./source-node.ts";
 import type { JobSource } from "./workflow.ts";
 
@@ -31,6 +32,7 @@ export function readJobs(
     const hasMatrix = !isNothing(valueOf(valueOf(value, "strategy"), "matrix"));
     const names = [...new Set(needed.map(({ text }) => text))];
     jobs.push({ id, needs: names, hasMatrix, isCall, offset, source: value });
+    readConcurrency(reader, valueOf(value, "concurrency"));
     checkMaps(reader, value);
     checkSteps(reader, valueOf(value, "steps"));
   }

@@ -1,11 +1,12 @@
 import { type Expressions, openExpressions } from "./expressions.ts";
 import { FileReader } from "./file-reader.ts";
 import { readDispatchInputs } from "./dispatch-inputs.ts";
+import { readConcurrency } from "./read-concurrency.ts";
 import { readJobs } from "./read-jobs.ts";
 import { readPermissions } from "./read-permissions.ts";
 import { readTriggers } from "./read-triggers.ts";
-import { isNothing, parseSource, readScalar, type SourceNode, valueOf } from "./source-node.ts";
-import type { Concurrency, ReadWorkflow } from "./workflow.ts";
+import { parseSource, valueOf } from "./source-node.ts";
+import type { ReadWorkflow } from "./workflow.ts";
 import { WorkflowError } from "./workflow-error.ts";
 
 /** Maximum size of a file, in bytes. */
@@ -56,27 +57,6 @@ async function readFile(reader: FileReader, path: string, expressions: Expressio
     jobs: readJobs(reader, expressions, valueOf(source, "jobs")),
     source,
     text: reader.text,
-  };
-}
-
-/** Reads `concurrency`, of a file or a job: a group, or a map with one. */
-export function readConcurrency(
-  reader: FileReader,
-  node: SourceNode | undefined,
-): Concurrency | undefined {
-  if (!node || isNothing(node)) return undefined;
-  const group = node.kind === "map" ? valueOf(node, "group") : node;
-  const text = reader.readText(group, "'group' of 'concurrency'");
-  if (text === undefined || text === "") {
-    reader.fail("'concurrency' has no group", node.offset);
-    return undefined;
-  }
-  const cancels = valueOf(node, "cancel-in-progress");
-  const word = readScalar(cancels);
-  const isExpression = word?.includes("${{") === true;
-  return {
-    group: text,
-    cancelInProgress: isExpression ? word : word?.toLowerCase() === "true",
   };
 }
 

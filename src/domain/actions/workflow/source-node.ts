@@ -11,12 +11,12 @@ export interface SourceScalar {
   readonly value: string | number | boolean | null;
   /** Whether it stands without quotes on one line, so that its text says its type. */
   readonly isPlain: boolean;
-  /** Where it starts and ends in the file, in characters. */
+  /** Where it starts in the file, in characters, and each `${{` in it. */
   readonly offset: number;
-  readonly end: number;
+  readonly expressions: readonly number[];
 }
 
-export interface SourceList {
+interface SourceList {
   readonly kind: "list";
   readonly items: readonly SourceNode[];
   readonly offset: number;
@@ -95,13 +95,16 @@ export async function parseSource(text: string): Promise<SourceNode | undefined>
     if (!isScalar(node)) throw new WorkflowError("This is no value", offset);
     const { value, source, type } = node;
     const isPlain = type === "PLAIN";
-    const end = node.range?.[1] ?? offset;
-    const known =
-      typeof value === "number" || typeof value === "boolean" || value === null
-        ? value
-        : String(value);
-    const written = isPlain && typeof known !== "string" ? (source ?? "") : String(known ?? "");
-    return measured({ kind: "scalar", text: written, value: known, isPlain, offset, end });
+    const known = toScalarValue(value);
+    const written = isPlain && typeof known !== "string" ? source : undefined;
+    return measured({
+      kind: "scalar",
+      text: written ?? String(known ?? ""),
+      value: known,
+      isPlain,
+      offset,
+      expressions: findAll(text, "${{", offset, node.range?.[1] ?? offset),
+    });
   }
 
   function convertPairs(
@@ -114,9 +117,7 @@ export async function parseSource(text: string): Promise<SourceNode | undefined>
       const offset = key.range?.[0] ?? 0;
       const name = convert(key, depth + 1);
       if (name.kind !== "scalar") throw new WorkflowError("A key must be a text", offset);
-      const content = value
-        ? convert(value, depth + 1)
-        : ({ kind: "scalar", text: "", value: null, isPlain: true, offset, end: offset } as const);
+      const content = value ? convert(value, depth + 1) : toSourceNode(null, offset);
       if (name.text === "<<" && name.isPlain) merged.push(content);
       else entries.set(name.text, { offset, value: content });
     }
@@ -185,12 +186,26 @@ export function toSourceNode(value: unknown, offset: number): SourceNode {
     );
     return { kind: "map", entries: new Map(entries), offset };
   }
-  const known =
-    typeof value === "number" || typeof value === "boolean" || value === null
-      ? value
-      : String(value);
+  const known = toScalarValue(value);
   const isPlain = typeof known !== "string";
-  return { kind: "scalar", text: String(known ?? ""), value: known, isPlain, offset, end: offset };
+  const text = String(known ?? "");
+  return { kind: "scalar", text, value: known, isPlain, offset, expressions: [] };
+}
+
+/** Other values than these are texts; dates, for example, are not a type here. */
+function toScalarValue(value: unknown): SourceScalar["value"] {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+    return value;
+  }
+  return typeof value === "bigint" ? Number(value) : null;
+}
+
+function findAll(text: string, part: string, from: number, end: number): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(part, from); at >= 0 && at < end; at = text.indexOf(part, at + 1)) {
+    found.push(at);
+  }
+  return found;
 }
 
 /** Line and column of a character of a text, from 1. */
