@@ -18,8 +18,18 @@ export interface Contexts {
 
 type ExpressionLibrary = typeof expressionLibrary;
 
-/** Names that a runner knows and the server does not: empty where a name may be shown in parts. */
-const OF_RUNNERS = ["env", "secrets", "steps", "job", "jobs", "runner"];
+/** Names that runners know, and the service does not always. */
+const OF_RUNNERS = [
+  "env",
+  "secrets",
+  "needs",
+  "matrix",
+  "strategy",
+  "steps",
+  "job",
+  "jobs",
+  "runner",
+];
 /** Characters and values that the expressions of one workflow may make. */
 const STEPS_MAX = 4_000_000;
 /** Messages quote expressions up to this length. */
@@ -38,23 +48,10 @@ export class Expressions {
     this.library = library;
   }
 
-  /**
-   * Opens the values that expressions can name.
-   *
-   * @param isLenient Whether names that only a runner knows are empty instead of unknown.
-   */
-  open(contexts: Contexts, isLenient = false): ExpressionScope {
-    const values = new Map<string, data.ExpressionData>();
-    if (isLenient) for (const name of OF_RUNNERS) values.set(name, this.toData({}));
-    for (const name of ["inputs", "vars"] as const)
-      values.set(name, this.toData(contexts[name] ?? {}));
-    for (const name of ["needs", "matrix", "strategy"] as const) {
-      if (contexts[name] || isLenient) values.set(name, this.toData(contexts[name] ?? {}));
-    }
-    const github = this.toData(contexts.github);
-    // Gitea's own name for it.
-    values.set("github", github).set("gitea", github);
-    return new ExpressionScope(this, values, new StepBudget(STEPS_MAX));
+  /** Opens the values that expressions can name. */
+  open({ github, ...contexts }: Contexts): ExpressionScope {
+    const values = { inputs: {}, vars: {}, github, gitea: github, ...contexts };
+    return new ExpressionScope(this, this.add(new Map(), values), new StepBudget(STEPS_MAX));
   }
 
   /**
@@ -219,10 +216,11 @@ export class Expressions {
     return value instanceof kinds.Null ? null : value.value;
   }
 
-  with(
+  /** Adds values to those that expressions can name. */
+  add(
     values: ReadonlyMap<string, data.ExpressionData>,
     more: Readonly<Record<string, object>>,
-  ): Map<string, data.ExpressionData> {
+  ): ReadonlyMap<string, data.ExpressionData> {
     const added = Object.entries(more).map(([name, value]) => [name, this.toData(value)] as const);
     return new Map([...values, ...added]);
   }
@@ -246,11 +244,14 @@ export class ExpressionScope {
 
   /** The same with more values. */
   with(more: Readonly<Record<string, object>>): ExpressionScope {
-    return new ExpressionScope(
-      this.expressions,
-      this.expressions.with(this.values, more),
-      this.budget,
-    );
+    const values = this.expressions.add(this.values, more);
+    return new ExpressionScope(this.expressions, values, this.budget);
+  }
+
+  /** The same where names that only a runner knows are empty instead of unknown. */
+  lenient(): ExpressionScope {
+    const unknown = OF_RUNNERS.filter((name) => !this.values.has(name));
+    return this.with(Object.fromEntries(unknown.map((name) => [name, {}])));
   }
 
   /**
@@ -289,7 +290,7 @@ export class ExpressionScope {
  */
 export async function evaluate(text: string, contexts: Contexts): Promise<string> {
   if (!text.includes("${{")) return text;
-  return (await openExpressions()).open(contexts, true).readText(text);
+  return (await openExpressions()).open(contexts).lenient().readText(text);
 }
 
 /** A class that counts what expressions make. */

@@ -68,7 +68,7 @@ export async function planJobs(workflow: Workflow, contexts: Contexts): Promise<
   const expressions = await openExpressions();
   const reader = new FileReader(workflow.text);
   const scope = expressions.open(contexts);
-  const namingScope = expressions.open(contexts, true);
+  const namingScope = scope.lenient();
   const jobs: PlannedJob[] = [];
   let length = 0;
   for (const source of workflow.jobs) {
@@ -144,7 +144,7 @@ class JobPlanner {
       jobId: job.id,
       name,
       needs: job.needs,
-      hasCondition: !isNothing(this.valueOf("if")),
+      hasCondition: Boolean(readScalar(this.valueOf("if"))?.trim()),
       labels: [...new Set(runsOn.map((label) => label.toLowerCase()))],
       payload: this.writePayload(name, runsOn, matrix, strategy),
       continuesOnError: this.evaluate("continue-on-error", scope) === true,
@@ -267,7 +267,9 @@ class JobPlanner {
       });
     }
     const entries = new Map<string, SourceEntry>();
-    for (const [key, value] of replaced) entries.set(key, at(toSourceNode(value, offset)));
+    for (const [key, value] of replaced) {
+      entries.set(key, at(toSourceNode(escapeExpressions(value), offset)));
+    }
     for (const [key, entry] of source.entries) {
       if (key !== "needs" && !replaced.has(key)) entries.set(key, entry);
     }
@@ -287,6 +289,19 @@ class JobPlanner {
       return { kind: "map", entries: new Map(parts), offset };
     }
   }
+}
+
+/**
+ * Lets a runner take `${{` in computed texts for what it is.
+ *
+ * SECURITY: a title or a branch may hold one, and the runner would evaluate it, with secrets.
+ */
+function escapeExpressions(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("${{", () => "${{ '${{' }}");
+  if (Array.isArray(value)) return value.map(escapeExpressions);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, escapeExpressions(item)]);
+  return Object.fromEntries(entries) as unknown;
 }
 
 /** The scalars of a value, as texts. */

@@ -2,7 +2,7 @@ import { type Expressions, openExpressions } from "./expressions.ts";
 import { FileReader } from "./file-reader.ts";
 import { readDispatchInputs } from "./dispatch-inputs.ts";
 import { readConcurrency } from "./read-concurrency.ts";
-import { readJobs } from "./read-jobs.ts";
+import { checkExpressions, checkMaps, readJobs } from "./read-jobs.ts";
 import { readPermissions } from "./read-permissions.ts";
 import { readTriggers } from "./read-triggers.ts";
 import { parseSource, valueOf } from "./source-node.ts";
@@ -42,6 +42,8 @@ async function readFile(reader: FileReader, path: string, expressions: Expressio
   if (source?.kind !== "map")
     throw new WorkflowError("A workflow file must be a map", source?.offset);
   const on = valueOf(source, "on");
+  checkMaps(reader, source);
+  checkExpressions(reader, expressions, source);
   const name = reader.readText(valueOf(source, "name"), "'name'");
   const runName = reader.readText(valueOf(source, "run-name"), "'run-name'");
   const concurrency = readConcurrency(reader, valueOf(source, "concurrency"));
