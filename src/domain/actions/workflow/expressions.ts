@@ -32,6 +32,8 @@ const OF_RUNNERS = [
 ];
 /** Characters and values that the expressions of one workflow may make. */
 const STEPS_MAX = 4_000_000;
+/** Maximum characters of an expression, as the library has it. */
+const LENGTH_MAX = 21_000;
 /** Messages quote expressions up to this length. */
 const MESSAGE_MAX = 200;
 
@@ -116,10 +118,17 @@ export class Expressions {
   }
 
   private lex({ text, offset }: TemplateExpression) {
+    if (text.length > LENGTH_MAX) {
+      throw new WorkflowError(`An expression has at most ${LENGTH_MAX} characters`, offset);
+    }
     const { tokens } = atOffset(offset, () => new this.library.Lexer(text).lex());
     // The library takes only the first doubled quote of a text for one.
-    for (const token of tokens) {
+    for (const [index, token] of tokens.entries()) {
       const { lexeme } = token;
+      // Nor does it ask whether a function is one of its own.
+      if (lexeme.toLowerCase() in {} && tokens[index + 1]?.lexeme === "(") {
+        throw new WorkflowError(`Unrecognized function: '${lexeme}'`, offset);
+      }
       if (lexeme.startsWith("'")) token.value = lexeme.slice(1, -1).replaceAll("''", "'");
     }
     return tokens;

@@ -43,7 +43,10 @@ async function readFile(reader: FileReader, path: string, expressions: Expressio
     throw new WorkflowError("A workflow file must be a map", source?.offset);
   const on = valueOf(source, "on");
   checkMaps(reader, source);
-  checkExpressions(reader, expressions, source);
+  for (const [key, { value }] of source.entries) {
+    // Nothing under `on` is evaluated here.
+    if (key !== "on") checkExpressions(reader, expressions, value);
+  }
   const name = reader.readText(valueOf(source, "name"), "'name'");
   const runName = reader.readText(valueOf(source, "run-name"), "'run-name'");
   const concurrency = readConcurrency(reader, valueOf(source, "concurrency"));

@@ -42,6 +42,7 @@ export type SourceNode = SourceScalar | SourceList | SourceMap;
 
 /** Maximum levels of lists and maps in each other. */
 const DEPTH_MAX = 64;
+const TOO_DEEP = `The file has more than ${DEPTH_MAX} levels`;
 /** Maximum characters and parts of the file with all aliases written out. */
 const EXPANDED_MAX = 2 ** 20;
 
@@ -54,7 +55,10 @@ const EXPANDED_MAX = 2 ** 20;
 export async function parseSource(text: string): Promise<SourceNode | undefined> {
   const document = await parseFirst(text);
   const [error] = document?.errors ?? [];
-  if (error) throw new WorkflowError(error.message, error.pos[0]);
+  if (error) {
+    const isTooDeep = error.message.startsWith("Maximum call stack");
+    throw new WorkflowError(isTooDeep ? TOO_DEEP : error.message, error.pos[0]);
+  }
   const { isAlias, isMap, isScalar, isSeq } = await import("yaml");
   const anchors = new Map<string, SourceNode | "unfinished">();
   const sizes = new Map<SourceNode, number>();
@@ -67,7 +71,7 @@ export async function parseSource(text: string): Promise<SourceNode | undefined>
   function convert(node: Node, depth: number): SourceNode {
     const offset = node.range?.[0] ?? 0;
     if (depth > DEPTH_MAX) {
-      throw new WorkflowError(`The file has more than ${DEPTH_MAX} levels`, offset);
+      throw new WorkflowError(TOO_DEEP, offset);
     }
     if (isAlias(node)) {
       const found = anchors.get(node.source);
@@ -155,7 +159,7 @@ async function parseFirst(text: string) {
   } catch (error) {
     if (error instanceof YamlTooLong)
       throw new WorkflowError(`The file is too long: ${error.message}`);
-    if (error instanceof RangeError) throw new WorkflowError("The file has too many levels");
+    if (error instanceof RangeError) throw new WorkflowError(TOO_DEEP);
     throw error;
   }
 }
