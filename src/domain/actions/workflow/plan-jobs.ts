@@ -10,7 +10,7 @@ import {
 } from "./expressions.ts";
 import { FileReader } from "./file-reader.ts";
 import { ALL_PERMISSIONS, readPermissions } from "./read-permissions.ts";
-import { readConcurrency } from "./read-workflow.ts";
+import { readConcurrency } from "./read-concurrency.ts";
 import {
   isNothing,
   readScalar,
@@ -68,7 +68,7 @@ export async function planJobs(workflow: Workflow, contexts: Contexts): Promise<
   const expressions = await openExpressions();
   const reader = new FileReader(workflow.text);
   const scope = expressions.open(contexts);
-  const namingScope = expressions.open(contexts, true);
+  const namingScope = scope.lenient();
   const jobs: PlannedJob[] = [];
   let length = 0;
   for (const source of workflow.jobs) {
@@ -144,7 +144,7 @@ class JobPlanner {
       jobId: job.id,
       name,
       needs: job.needs,
-      hasCondition: !isNothing(this.valueOf("if")),
+      hasCondition: Boolean(readScalar(this.valueOf("if"))?.trim()),
       labels: [...new Set(runsOn.map((label) => label.toLowerCase()))],
       payload: this.writePayload(name, runsOn, matrix, strategy),
       continuesOnError: this.evaluate("continue-on-error", scope) === true,
@@ -212,7 +212,7 @@ class JobPlanner {
     const { labels, group } = isMap ? (value as Record<string, unknown>) : { labels: value };
     // Runners take a group for a label.
     const all = [labels, group].flat().filter((label) => label !== undefined && label !== null);
-    const names = all.map((label) => (typeof label === "object" ? "" : String(label).trim()));
+    const names = all.map((label) => leavesOf(label).join().trim());
     if (names.length === 0 || names.includes("")) {
       throw new WorkflowError(`'runs-on' of '${this.job.id}' has an empty label`, node.offset);
     }
@@ -267,7 +267,9 @@ class JobPlanner {
       });
     }
     const entries = new Map<string, SourceEntry>();
-    for (const [key, value] of replaced) entries.set(key, at(toSourceNode(value, offset)));
+    for (const [key, value] of replaced) {
+      entries.set(key, at(toSourceNode(escapeExpressions(value), offset)));
+    }
     for (const [key, entry] of source.entries) {
       if (key !== "needs" && !replaced.has(key)) entries.set(key, entry);
     }
@@ -289,8 +291,22 @@ class JobPlanner {
   }
 }
 
+/**
+ * Lets a runner take `${{` in computed texts for what it is.
+ *
+ * SECURITY: a title or a branch may hold one, and the runner would evaluate it, with secrets.
+ */
+function escapeExpressions(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("${{", () => "${{ '${{' }}");
+  if (Array.isArray(value)) return value.map(escapeExpressions);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, escapeExpressions(item)]);
+  return Object.fromEntries(entries) as unknown;
+}
+
 /** The scalars of a value, as texts. */
 function leavesOf(value: unknown): string[] {
-  if (typeof value !== "object" || value === null) return [String(value ?? "")];
-  return Object.values(value).flatMap(leavesOf);
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(leavesOf);
+  if (value === undefined || value === null) return [""];
+  return typeof value === "string" ? [value] : [JSON.stringify(value)];
 }
