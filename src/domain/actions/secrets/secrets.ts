@@ -27,19 +27,16 @@ import {
   levelValues,
 } from "../level.ts";
 
-/** A level that has secrets: the service has none. */
-export type SecretLevel = Exclude<ActionsLevel, { level: "service" }>;
-
 /** The purpose that values are sealed for. */
 export const SECRET_PURPOSE = "action_secret.value";
 
 /** A secret as administrators of its level see it: nobody reads the value again. */
 export type SecretEntry = Pick<ActionSecret, "name" | "description" | "createdAt" | "updatedAt">;
 
-/** Lists the secrets of a level, by name. */
+/** Lists the secrets of a level, by name. Jobs get none of the service's: no door sets them. */
 export async function listSecrets(
   { db }: Ctx,
-  level: SecretLevel,
+  level: ActionsLevel,
   { size, offset }: Slice,
 ): Promise<Listed<SecretEntry>> {
   const listed = { level: levelArgument(level) };
@@ -93,7 +90,7 @@ export interface SecretOptions {
  */
 export async function setSecret(
   ctx: Ctx,
-  level: SecretLevel,
+  level: ActionsLevel,
   nameAsSent: string,
   { value, description }: SecretOptions,
 ): Promise<"created" | "edited"> {
@@ -134,7 +131,7 @@ export async function setSecret(
 }
 
 /** @throws Failure `not_found` also for a name that no secret can have. */
-export async function deleteSecret(ctx: Ctx, level: SecretLevel, name: string): Promise<void> {
+export async function deleteSecret(ctx: Ctx, level: ActionsLevel, name: string): Promise<void> {
   const target = name.toUpperCase();
   const { deleted } = await batch(ctx.db, {
     deleted: ctx.db
