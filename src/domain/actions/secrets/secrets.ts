@@ -1,9 +1,9 @@
-import { asc, count, sql } from "drizzle-orm";
+import { and, asc, count, eq, sql } from "drizzle-orm";
 
 import { seal } from "../../../auth/seal.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { isViolation } from "../../../db/db.ts";
+import { type Database, isViolation } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { actionSecrets, type ActionSecret } from "../../../db/schema/index.ts";
@@ -52,7 +52,7 @@ interface AtLevel {
   readonly level: LevelArgument;
 }
 
-const secretsAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
+const selectSecrets = (db: Database) =>
   db
     .select({
       name: actionSecrets.name,
@@ -60,7 +60,10 @@ const secretsAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
       createdAt: actionSecrets.createdAt,
       updatedAt: actionSecrets.updatedAt,
     })
-    .from(actionSecrets)
+    .from(actionSecrets);
+
+const secretsAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
+  selectSecrets(db)
     .where(isAtLevel(actionSecrets, p.level))
     .orderBy(asc(actionSecrets.name))
     .limit(p.size)
@@ -73,6 +76,24 @@ const secretCount = prepare((db, p: Params<AtLevel>) =>
     .from(actionSecrets)
     .where(isAtLevel(actionSecrets, p.level)),
 );
+
+/** @throws Failure `not_found` also for a secret of another level. */
+export async function findSecret(
+  { db }: Ctx,
+  level: ActionsLevel,
+  name: string,
+): Promise<SecretEntry> {
+  const named = { level: levelArgument(level), name: name.toUpperCase() };
+  const [secret] = await secretNamed(db, named);
+  if (!secret) throw noSecret();
+  return secret;
+}
+
+const secretNamed = prepare((db, p: Params<AtLevel & { name: string }>) =>
+  selectSecrets(db).where(and(isAtLevel(actionSecrets, p.level), eq(actionSecrets.name, p.name))),
+);
+
+const noSecret = () => notFound("secret does not exist");
 
 /** What is set of a secret. */
 export interface SecretOptions {
@@ -144,5 +165,5 @@ export async function deleteSecret(ctx: Ctx, level: ActionsLevel, name: string):
       target,
     }),
   });
-  if (deleted.length === 0) throw notFound("secret does not exist");
+  if (deleted.length === 0) throw noSecret();
 }
