@@ -191,6 +191,7 @@ CREATE TABLE `workflow_tasks` (
 	`outputs` text DEFAULT '{}' NOT NULL,
 	`log_rows` integer DEFAULT 0 NOT NULL,
 	`log_bytes` integer DEFAULT 0 NOT NULL,
+	`log_pieces` integer DEFAULT 0 NOT NULL,
 	`is_log_closed` integer DEFAULT false NOT NULL,
 	`log_deleted_at` integer,
 	`started_at` integer NOT NULL,
@@ -204,6 +205,8 @@ CREATE UNIQUE INDEX `workflow_tasks_attempt` ON `workflow_tasks` (`job_id`,`atte
 CREATE INDEX `workflow_tasks_repo` ON `workflow_tasks` (`repo_id`,`id`);--> statement-breakpoint
 CREATE INDEX `workflow_tasks_runner` ON `workflow_tasks` (`runner_id`) WHERE state = 'running';--> statement-breakpoint
 CREATE INDEX `workflow_tasks_running` ON `workflow_tasks` (`updated_at`) WHERE state = 'running';--> statement-breakpoint
+CREATE INDEX `workflow_tasks_open_log` ON `workflow_tasks` (`updated_at`) WHERE is_log_closed = 0 and state <> 'running';--> statement-breakpoint
+CREATE INDEX `workflow_tasks_log` ON `workflow_tasks` (`stopped_at`) WHERE log_bytes > 0 and log_deleted_at is null;--> statement-breakpoint
 CREATE TABLE `workflows` (
 	`repo_id` integer NOT NULL,
 	`file` text NOT NULL,

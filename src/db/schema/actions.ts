@@ -415,9 +415,10 @@ export const workflowTasks = sqliteTable(
     tokenHash: text().notNull(),
     steps: text({ mode: "json" }).$type<readonly TaskStep[]>().notNull(),
     outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
-    /** Rows and bytes of the log that are stored. */
+    /** Rows of the log that were received, bytes that are stored, and pieces stored so far. */
     logRows: integer().notNull().default(0),
     logBytes: integer().notNull().default(0),
+    logPieces: integer().notNull().default(0),
     /** Whether nothing is appended to the log any more, and when it was deleted. */
     isLogClosed: flag().default(false),
     logDeletedAt: integer(),
@@ -436,6 +437,12 @@ export const workflowTasks = sqliteTable(
     index("workflow_tasks_running")
       .on(table.updatedAt)
       .where(sql`state = 'running'`),
+    index("workflow_tasks_open_log")
+      .on(table.updatedAt)
+      .where(sql`is_log_closed = 0 and state <> 'running'`),
+    index("workflow_tasks_log")
+      .on(table.stoppedAt)
+      .where(sql`log_bytes > 0 and log_deleted_at is null`),
   ],
 );
 export type WorkflowTask = typeof workflowTasks.$inferSelect;

@@ -1,23 +1,24 @@
-import { and, eq, exists, isNull, type SQL } from "drizzle-orm";
-import { getTableColumns } from "drizzle-orm";
+import { and, eq, exists, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 
 import { type Database, flagColumn } from "../../../db/db.ts";
 import type { Params } from "../../../db/prepared.ts";
 import { runners, workflowTasks } from "../../../db/schema/index.ts";
 import { isAtLevel, type LevelArgument } from "../level.ts";
 
-/** Selects runners, each with whether a job runs on it. */
-export const selectRunners = (db: Database) =>
-  db
-    .select({ ...getTableColumns(runners), isBusy: flagColumn(isBusy(db), "is_busy") })
-    .from(runners);
+/** The columns of a runner, and whether a job runs on it. */
+export const runnerColumns = (db: Database) => ({
+  ...getTableColumns(runners),
+  isBusy: flagColumn(isBusy(db), "is_busy"),
+});
+
+export const selectRunners = (db: Database) => db.select(runnerColumns(db)).from(runners);
 
 const isBusy = (db: Database): SQL =>
   exists(
     db
       .select({ id: workflowTasks.id })
       .from(workflowTasks)
-      .where(and(eq(workflowTasks.runnerId, runners.id), eq(workflowTasks.state, "running"))),
+      .where(and(eq(workflowTasks.runnerId, runners.id), sql`${workflowTasks.state} = 'running'`)),
   );
 
 /**
