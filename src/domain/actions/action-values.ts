@@ -1,4 +1,4 @@
-import { and, sql, type SQL } from "drizzle-orm";
+import { and, eq, sql, type SQL } from "drizzle-orm";
 
 import { onlyWhile } from "../../db/db.ts";
 import type { actionSecrets, actionVariables } from "../../db/schema/index.ts";
@@ -66,8 +66,8 @@ export function requireDescription(text: string | undefined): void {
 }
 
 /** The condition for a name among the values of a level. */
-export const isValueNamed = (table: ValueTable, level: ActionsLevel, name: string | SQL) =>
-  and(isAtLevel(table, levelArgument(level)), sql`${table.name} = ${name}`);
+export const isValueNamed = (table: ValueTable, level: ActionsLevel, name: string) =>
+  and(isAtLevel(table, levelArgument(level)), eq(table.name, name));
 
 type ValueTable = typeof actionSecrets | typeof actionVariables;
 

@@ -1,4 +1,4 @@
-import { asc, count, sql } from "drizzle-orm";
+import { and, asc, count, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -79,7 +79,7 @@ const variableNamed = prepare((db, p: Params<AtLevel & { name: string }>) =>
   db
     .select()
     .from(actionVariables)
-    .where(sql`${isAtLevel(actionVariables, p.level)} and ${actionVariables.name} = ${p.name}`),
+    .where(and(isAtLevel(actionVariables, p.level), eq(actionVariables.name, p.name))),
 );
 
 const noVariable = () => notFound("variable does not exist");

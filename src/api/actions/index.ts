@@ -1,0 +1,6 @@
+import { runners } from "./runners.ts";
+import { secrets } from "./secrets.ts";
+import { variables } from "./variables.ts";
+
+/** The routes of Actions. When two paths match a request, the one listed first handles it. */
+export const actionsRoutes = [secrets, variables, runners];
