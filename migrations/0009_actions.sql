@@ -221,7 +221,7 @@ CREATE TABLE `workflows` (
 	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-ALTER TABLE `access_tokens` ADD `task_id` integer REFERENCES workflow_tasks(id);--> statement-breakpoint
+ALTER TABLE `access_tokens` ADD `task_id` integer REFERENCES workflow_tasks(id) ON DELETE cascade;--> statement-breakpoint
 ALTER TABLE `access_tokens` ADD `grants` text;--> statement-breakpoint
 CREATE INDEX `access_tokens_task` ON `access_tokens` (`task_id`);
 --> statement-breakpoint

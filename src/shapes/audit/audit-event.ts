@@ -5,7 +5,7 @@ import { formatTime } from "../../lib/time.ts";
 import { toSnakeCase } from "../../lib/to-snake-case.ts";
 import { Int64, Time } from "../json.ts";
 import { ACCOUNT_DETAILS } from "./details/account-details.ts";
-import { ACTIONS_DETAILS } from "./details/actions-details.ts";
+import { ACTION_VALUE_DETAILS } from "./details/action-value-details.ts";
 import { CREDENTIAL_DETAILS } from "./details/credential-details.ts";
 import { ORGANIZATION_DETAILS } from "./details/organization-details.ts";
 import { PACKAGE_DETAILS } from "./details/package-details.ts";
@@ -26,8 +26,8 @@ export const AUDIT_DETAILS = {
   ...ORGANIZATION_DETAILS,
   ...REPOSITORY_DETAILS,
   ...PACKAGE_DETAILS,
+  ...ACTION_VALUE_DETAILS,
   ...RUNNER_DETAILS,
-  ...ACTIONS_DETAILS,
 } as const;
 
 /** The recorded kinds of entries. */

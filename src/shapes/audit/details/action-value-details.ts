@@ -1,7 +1,7 @@
 import { Changed, NoDetails } from "./common-details.ts";
 
-/** Actions. The target is the name of the secret or variable. */
-export const ACTIONS_DETAILS = {
+/** Secrets and variables of Actions. The target is the name. */
+export const ACTION_VALUE_DETAILS = {
   "secret.created": NoDetails,
   "secret.edited": NoDetails,
   "secret.deleted": NoDetails,
