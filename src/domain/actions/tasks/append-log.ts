@@ -8,7 +8,7 @@ import {
   type WorkflowTask,
   workflowTasks,
 } from "../../../db/schema/index.ts";
-import { conflict } from "../../../lib/failure.ts";
+import { conflict, Failure } from "../../../lib/failure.ts";
 import type { RunnerCredential } from "../runners/runner-credential.ts";
 import { findTaskOfRunner } from "./find-task.ts";
 import { joinLog } from "./join-log.ts";
@@ -44,7 +44,7 @@ export interface LogAppend {
  *
  * @returns How many rows the log has, of those that the runner has sent so far.
  * @throws Failure `unauthenticated` for an unknown runner, `not_found` for a task of another one,
- *   `conflict` for more rows of a log that is closed.
+ *   `locked` for more rows of a log that is closed.
  */
 export async function appendLog(
   ctx: Ctx,
@@ -76,7 +76,7 @@ async function tryAppend(
     noteLife(ctx, task);
     return acknowledged;
   }
-  if (task.isLogClosed) throw conflict("the log has been closed");
+  if (task.isLogClosed) throw new Failure("locked", "the log has been closed");
   const added = rows.slice(logRows - index);
   const isCut = logRows >= LOG_ROWS_MAX || task.logBytes >= LOG_BYTES_MAX;
   const kept = isCut ? [] : await maskRows(ctx, found, withCut(task, added));

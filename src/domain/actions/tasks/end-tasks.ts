@@ -10,8 +10,7 @@ import {
   workflowTasks,
   type WorkResult,
 } from "../../../db/schema/index.ts";
-import { nextReadySequence } from "../runs/ready-sequence.ts";
-import { settleRun } from "../runs/settle-run.ts";
+import { nextSequence, settleRun } from "../runs/settle-run.ts";
 import { closeLogWith } from "./append-log.ts";
 import { endSteps } from "./task-steps.ts";
 import { hasResult } from "./update-task.ts";
@@ -188,7 +187,7 @@ async function requeue(ctx: Ctx, task: WorkflowTask): Promise<void> {
       .update(workflowJobs)
       .set({
         state: "waiting",
-        readySequence: nextReadySequence(now),
+        readySequence: nextSequence(now),
         startedAt: null,
         updatedAt: now,
       })
