@@ -29,7 +29,9 @@ async function planned(jobs: string, top?: string): Promise<readonly PlannedJob[
 
 describe("a job", () => {
   it("has what the file says, and defaults for the rest", async () => {
-    const jobs = await planned("  build:\n    runs-on: Ubuntu-Latest\n    steps: [{ run: make }]\n");
+    const jobs = await planned(
+      "  build:\n    runs-on: Ubuntu-Latest\n    steps: [{ run: make }]\n",
+    );
     expect(jobs).toEqual([
       {
         jobId: "build",
