@@ -11,6 +11,7 @@ import {
   workflowJobs,
   type WorkflowRun,
   workflowRuns,
+  type WorkflowTask,
   workflowTasks,
   type WorkState,
 } from "../../../db/schema/index.ts";
@@ -94,7 +95,7 @@ export interface ListedJob {
   readonly job: Omit<WorkflowJob, "payload" | "outputs">;
   readonly run: Omit<WorkflowRun, "payload">;
   /** Null before a runner has it. */
-  readonly task: Pick<typeof workflowTasks.$inferSelect, "id" | "runnerId" | "runnerName"> | null;
+  readonly task: Pick<WorkflowTask, "id" | "runnerId" | "runnerName" | "steps"> | null;
 }
 
 const { payload: _file, outputs: _outputs, ...jobColumns } = columnsOf(workflowJobs, "j");
@@ -121,8 +122,8 @@ export async function listJobs(
   return toListedPage(page, (row) => row);
 }
 
-const { id, runnerId, runnerName } = columnsOf(workflowTasks, "t");
-const taskColumns = { id, runnerId, runnerName };
+const { id, runnerId, runnerName, steps } = columnsOf(workflowTasks, "t");
+const taskColumns = { id, runnerId, runnerName, steps };
 
 const selectJobs = ({ db }: Pick<Ctx, "db">, isListed: SQL | undefined) =>
   db

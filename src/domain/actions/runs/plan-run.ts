@@ -46,7 +46,7 @@ export async function planRun(
   const github = runContext(ctx, { run, ...repo });
   const contexts = { github, vars, ...(inputs && { inputs }) };
   try {
-    const scope = (await openExpressions()).open(contexts, true);
+    const scope = (await openExpressions()).open(contexts);
     const named = workflow.runName === undefined ? "" : scope.readText(workflow.runName).trim();
     const { concurrency } = workflow;
     const group = concurrency ? scope.readText(concurrency.group) : "";
