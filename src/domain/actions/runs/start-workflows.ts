@@ -77,6 +77,7 @@ export const startWorkflows: Consequence = {
     "release.deleted",
     "wiki.changed",
     "package.created",
+    "workflow_run.changed",
   ],
   isNeeded: sql`(
     ${events.actorId} <> ${JOBS_USER_ID}
@@ -191,6 +192,9 @@ function filesAt(start: Start, { node }: Place): Promise<ReadFile[]> {
   return reading;
 }
 
+/** Runs that cause each other by `workflow_run`, at most. */
+const CHAIN_MAX = 5;
+
 /** Starts the workflows that a trigger names, unless its commit asks for none. */
 async function startTriggered(
   start: Start,
@@ -199,6 +203,7 @@ async function startTriggered(
   cause: string,
 ): Promise<void> {
   const { ctx, budget, snapshot, source } = start;
+  if ((source.work?.run.chainLength ?? 0) >= CHAIN_MAX) return;
   const place = await placeOf(start, trigger);
   const files = place ? await filesAt(start, place) : [];
   if (!place || files.length === 0) return;
@@ -216,6 +221,10 @@ async function startTriggered(
             ref: place.ref,
             ...(trigger.action !== undefined && { action: trigger.action }),
             ...(isOfPull(trigger) && { baseBranch: pull?.pulls[0]?.baseBranch ?? "" }),
+            ...(source.work && {
+              baseBranch: source.work.run.headBranch,
+              workflowName: source.work.run.name,
+            }),
             changedPaths,
           });
     if (isOne) triggered.push(each);
@@ -338,6 +347,7 @@ function toBase(
     baseBranch: pull?.baseBranch ?? "",
     headRepoId: pull && pull.headRepoId !== repo.row.id ? pull.headRepoId : null,
     actorId: recorded.actorId,
+    chainLength: (source.work?.run.chainLength ?? 0) + 1,
     isFromFork,
     needsApproval: isFromFork && !isTrusted,
   };
