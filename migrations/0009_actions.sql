@@ -11,8 +11,8 @@ CREATE TABLE `action_secrets` (
 	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `action_secrets_owner` ON `action_secrets` (`owner_id`,`name`);--> statement-breakpoint
-CREATE UNIQUE INDEX `action_secrets_repo` ON `action_secrets` (`repo_id`,`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `action_secrets_owner` ON `action_secrets` (`owner_id`,`name`) WHERE owner_id is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX `action_secrets_repo` ON `action_secrets` (`repo_id`,`name`) WHERE repo_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `action_secrets_service` ON `action_secrets` (`name`) WHERE owner_id is null and repo_id is null;--> statement-breakpoint
 CREATE TABLE `action_variables` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
@@ -27,8 +27,8 @@ CREATE TABLE `action_variables` (
 	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
-CREATE UNIQUE INDEX `action_variables_owner` ON `action_variables` (`owner_id`,`name`);--> statement-breakpoint
-CREATE UNIQUE INDEX `action_variables_repo` ON `action_variables` (`repo_id`,`name`);--> statement-breakpoint
+CREATE UNIQUE INDEX `action_variables_owner` ON `action_variables` (`owner_id`,`name`) WHERE owner_id is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX `action_variables_repo` ON `action_variables` (`repo_id`,`name`) WHERE repo_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `action_variables_service` ON `action_variables` (`name`) WHERE owner_id is null and repo_id is null;--> statement-breakpoint
 CREATE TABLE `discarded_logs` (
 	`task_id` integer PRIMARY KEY NOT NULL
@@ -46,8 +46,9 @@ CREATE TABLE `runner_registration_tokens` (
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `runner_registration_tokens_hash` ON `runner_registration_tokens` (`token_hash`);--> statement-breakpoint
-CREATE UNIQUE INDEX `runner_registration_tokens_owner` ON `runner_registration_tokens` (`owner_id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `runner_registration_tokens_repo` ON `runner_registration_tokens` (`repo_id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `runner_registration_tokens_owner` ON `runner_registration_tokens` (`owner_id`) WHERE owner_id is not null;--> statement-breakpoint
+CREATE UNIQUE INDEX `runner_registration_tokens_repo` ON `runner_registration_tokens` (`repo_id`) WHERE repo_id is not null;--> statement-breakpoint
+CREATE INDEX `runner_registration_tokens_service` ON `runner_registration_tokens` (`id`) WHERE owner_id is null and repo_id is null;--> statement-breakpoint
 CREATE TABLE `runners` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`uuid` text NOT NULL,
@@ -61,7 +62,7 @@ CREATE TABLE `runners` (
 	`is_ephemeral` integer DEFAULT false NOT NULL,
 	`is_disabled` integer DEFAULT false NOT NULL,
 	`last_online_at` integer NOT NULL,
-	`last_active_at` integer,
+	`ended_at` integer,
 	`created_at` integer NOT NULL,
 	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade,
 	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
@@ -70,6 +71,7 @@ CREATE TABLE `runners` (
 CREATE UNIQUE INDEX `runners_uuid` ON `runners` (`uuid`);--> statement-breakpoint
 CREATE INDEX `runners_owner` ON `runners` (`owner_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runners_repo` ON `runners` (`repo_id`,`id`);--> statement-breakpoint
+CREATE INDEX `runners_ephemeral` ON `runners` (`last_online_at`) WHERE is_ephemeral = 1;--> statement-breakpoint
 CREATE TABLE `workflow_jobs` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`run_id` integer NOT NULL,
@@ -91,6 +93,7 @@ CREATE TABLE `workflow_jobs` (
 	`is_group_evaluated` integer DEFAULT true NOT NULL,
 	`cancels_in_progress` integer DEFAULT false NOT NULL,
 	`state` text NOT NULL,
+	`reported_state` text DEFAULT '' NOT NULL,
 	`ready_sequence` integer DEFAULT 0 NOT NULL,
 	`attempt` integer DEFAULT 0 NOT NULL,
 	`task_id` integer,
@@ -107,7 +110,10 @@ CREATE INDEX `workflow_jobs_repo` ON `workflow_jobs` (`repo_id`,`id`);--> statem
 CREATE INDEX `workflow_jobs_ready` ON `workflow_jobs` (`ready_sequence`);--> statement-breakpoint
 CREATE INDEX `workflow_jobs_owner_ready` ON `workflow_jobs` (`owner_id`,`ready_sequence`);--> statement-breakpoint
 CREATE INDEX `workflow_jobs_repo_ready` ON `workflow_jobs` (`repo_id`,`ready_sequence`);--> statement-breakpoint
+CREATE INDEX `workflow_jobs_unreported` ON `workflow_jobs` (`updated_at`) WHERE state <> reported_state;--> statement-breakpoint
 CREATE INDEX `workflow_jobs_waiting` ON `workflow_jobs` (`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `workflow_jobs_owner_waiting` ON `workflow_jobs` (`owner_id`,`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
+CREATE INDEX `workflow_jobs_repo_waiting` ON `workflow_jobs` (`repo_id`,`ready_sequence`) WHERE state = 'waiting';--> statement-breakpoint
 CREATE INDEX `workflow_jobs_group` ON `workflow_jobs` (`repo_id`,`concurrency_group`) WHERE concurrency_group <> '' and state in ('blocked', 'waiting', 'running');--> statement-breakpoint
 CREATE TABLE `workflow_log_pieces` (
 	`task_id` integer NOT NULL,
@@ -141,6 +147,7 @@ CREATE TABLE `workflow_runs` (
 	`needs_approval` integer DEFAULT false NOT NULL,
 	`approver_id` integer,
 	`state` text NOT NULL,
+	`reported_state` text DEFAULT '' NOT NULL,
 	`faults` text DEFAULT '[]' NOT NULL,
 	`concurrency_group` text DEFAULT '' NOT NULL,
 	`cancels_in_progress` integer DEFAULT false NOT NULL,
@@ -158,6 +165,7 @@ CREATE INDEX `workflow_runs_file` ON `workflow_runs` (`repo_id`,`file`,`number`)
 CREATE INDEX `workflow_runs_state` ON `workflow_runs` (`repo_id`,`state`,`number`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_head` ON `workflow_runs` (`repo_id`,`head_oid`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_group` ON `workflow_runs` (`repo_id`,`concurrency_group`) WHERE concurrency_group <> '' and state in ('blocked', 'waiting', 'running');--> statement-breakpoint
+CREATE INDEX `workflow_runs_unreported` ON `workflow_runs` (`updated_at`) WHERE state <> reported_state;--> statement-breakpoint
 CREATE INDEX `workflow_runs_open` ON `workflow_runs` (`updated_at`) WHERE state in ('blocked', 'waiting', 'running');--> statement-breakpoint
 CREATE TABLE `workflow_schedules` (
 	`repo_id` integer NOT NULL,
@@ -183,6 +191,7 @@ CREATE TABLE `workflow_tasks` (
 	`outputs` text DEFAULT '{}' NOT NULL,
 	`log_rows` integer DEFAULT 0 NOT NULL,
 	`log_bytes` integer DEFAULT 0 NOT NULL,
+	`log_pieces` integer DEFAULT 0 NOT NULL,
 	`is_log_closed` integer DEFAULT false NOT NULL,
 	`log_deleted_at` integer,
 	`started_at` integer NOT NULL,
@@ -196,6 +205,8 @@ CREATE UNIQUE INDEX `workflow_tasks_attempt` ON `workflow_tasks` (`job_id`,`atte
 CREATE INDEX `workflow_tasks_repo` ON `workflow_tasks` (`repo_id`,`id`);--> statement-breakpoint
 CREATE INDEX `workflow_tasks_runner` ON `workflow_tasks` (`runner_id`) WHERE state = 'running';--> statement-breakpoint
 CREATE INDEX `workflow_tasks_running` ON `workflow_tasks` (`updated_at`) WHERE state = 'running';--> statement-breakpoint
+CREATE INDEX `workflow_tasks_open_log` ON `workflow_tasks` (`updated_at`) WHERE is_log_closed = 0 and state <> 'running';--> statement-breakpoint
+CREATE INDEX `workflow_tasks_log` ON `workflow_tasks` (`stopped_at`) WHERE log_bytes > 0 and log_deleted_at is null;--> statement-breakpoint
 CREATE TABLE `workflows` (
 	`repo_id` integer NOT NULL,
 	`file` text NOT NULL,
@@ -210,6 +221,10 @@ CREATE TABLE `workflows` (
 	FOREIGN KEY (`repo_id`) REFERENCES `repositories`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
+ALTER TABLE `access_tokens` ADD `task_id` integer REFERENCES workflow_tasks(id) ON DELETE cascade;--> statement-breakpoint
+ALTER TABLE `access_tokens` ADD `grants` text;--> statement-breakpoint
+CREATE INDEX `access_tokens_task` ON `access_tokens` (`task_id`);
+--> statement-breakpoint
 CREATE TRIGGER `workflow_runs_repository` BEFORE INSERT ON `workflow_runs`
 WHEN NOT EXISTS (SELECT 1 FROM `repositories` WHERE `id` = new.`repo_id`) BEGIN
 	SELECT RAISE(ABORT, 'FOREIGN KEY constraint failed');
@@ -221,6 +236,16 @@ WHEN new.`owner_id` <> old.`owner_id` BEGIN
 	UPDATE `workflow_jobs` SET `owner_id` = new.`owner_id` WHERE `repo_id` = new.`id`;
 END;
 --> statement-breakpoint
+-- The token of a job ends with its task, whoever ends it.
+CREATE TRIGGER `workflow_tasks_end` AFTER UPDATE OF `state` ON `workflow_tasks`
+WHEN old.`state` = 'running' AND new.`state` <> 'running' BEGIN
+	DELETE FROM `access_tokens` WHERE `task_id` = new.`id`;
+END;
+--> statement-breakpoint
 CREATE TRIGGER `workflow_tasks_logs` AFTER DELETE ON `workflow_tasks` WHEN old.`log_rows` > 0 BEGIN
 	INSERT OR IGNORE INTO `discarded_logs` (`task_id`) VALUES (old.`id`);
 END;
+--> statement-breakpoint
+-- The account that acts in jobs. Its name is reserved, and no list shows a private account.
+INSERT INTO `users` (`id`, `kind`, `name`, `lower_name`, `full_name`, `email`, `is_email_hidden`, `visibility`, `can_create_organization`, `repo_count_max`, `created_at`, `updated_at`)
+	VALUES (-2, 'user', 'gitea-actions', 'gitea-actions', 'Actions', 'gitea-actions@noreply.invalid', true, 'private', false, 0, 0, 0);

@@ -53,6 +53,12 @@ export function boundTokenId(actor: Actor): number | undefined {
   return actor.token?.isBound ? actor.token.id : undefined;
 }
 
+/** The account that acts in jobs, whose tokens alone have grants. A migration inserts it. */
+export const JOBS_USER_ID = -2;
+
+/** Whether the caller is a job of a workflow. */
+export const isOfJob = ({ token }: Actor): boolean => token?.grants != null;
+
 /**
  * Whether a credential reaches less than its account: nothing may follow from its pushes in other
  * repositories.

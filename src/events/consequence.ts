@@ -7,6 +7,8 @@ import type { Event } from "./event.ts";
 /** Kinds of events from which something may follow. */
 const KINDS_WITH_CONSEQUENCES = [
   "repository.pushed",
+  "repository.edited",
+  "repository.forked",
   "repository.transferred",
   "commit_status.created",
   "repository.deleted",
@@ -15,6 +17,11 @@ const KINDS_WITH_CONSEQUENCES = [
   "issue.closed",
   "issue.reopened",
   "issue.assigned",
+  "issue.unassigned",
+  "issue.labeled",
+  "issue.labels_cleared",
+  "issue.milestoned",
+  "issue.demilestoned",
   "issue.deleted",
   "comment.created",
   "comment.edited",
@@ -26,11 +33,16 @@ const KINDS_WITH_CONSEQUENCES = [
   "pull.dequeued",
   "pull.ready",
   "pull.review_requested",
+  "pull.review_request_removed",
   "review.dismissed",
   "review.submitted",
   "release.published",
+  "release.updated",
   "release.deleted",
+  "wiki.changed",
+  "package.created",
   "hook.paused",
+  "workflow_run.changed",
 ] as const satisfies readonly Event["type"][];
 type ConsequenceKind = (typeof KINDS_WITH_CONSEQUENCES)[number];
 

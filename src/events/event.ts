@@ -12,6 +12,7 @@ import type { RepositoryEvent } from "./kinds/repository-event.ts";
 import type { SocialEvent } from "./kinds/social-event.ts";
 import type { TimeEvent } from "./kinds/time-event.ts";
 import type { WikiEvent } from "./kinds/wiki-event.ts";
+import type { WorkflowEvent } from "./kinds/workflow-event.ts";
 import type { WebhookChangeEvent } from "./kinds/webhook-change-event.ts";
 
 /**
@@ -33,4 +34,5 @@ export type Event =
   | SocialEvent
   | TimeEvent
   | WebhookChangeEvent
-  | WikiEvent;
+  | WikiEvent
+  | WorkflowEvent;

@@ -2,6 +2,8 @@ import { sql, type SQL } from "drizzle-orm";
 
 import { flagColumn } from "../../db/db.ts";
 import {
+  ACCESS,
+  accessTokens,
   collaborations,
   repositories,
   teamMembers,
@@ -18,7 +20,10 @@ import { pendingTransferTo } from "./transfers.ts";
 export interface AccessFacts extends ReachFacts {
   /** The access mode of the caller's collaboration, 0 without one. */
   collaboratorAccess: number;
-  /** The grants of the caller's teams in the repository, each distinct grant once. */
+  /**
+   * The grants of the caller's teams in the repository, and of a job's token, each distinct grant
+   * once.
+   */
   teamGrants: readonly TeamGrant[];
   isOrganizationMember: boolean;
   /** To whom a pending transfer offers the repository; null without one. */
@@ -48,10 +53,17 @@ export function accessFacts(who: { actorId: SQL; boundTokenId: SQL }): {
         and ${collaborations.userId} = ${who.actorId}
     ), 0)`.as("collaborator_access"),
     teamGrants: sql`(
-      select '[' || coalesce(group_concat(distinct ${grant}), '') || ']'
-      from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
-      where ${teamMembers.userId} = ${who.actorId} and ${teams.orgId} = ${repositories.ownerId}
-        and ${reachesRepository}
+      select '[' || coalesce(group_concat(distinct granted), '') || ']' from (
+        select ${grant} as granted
+        from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
+        where ${teamMembers.userId} = ${who.actorId} and ${teams.orgId} = ${repositories.ownerId}
+          and ${reachesRepository}
+        union all
+        select json_object('access', ${ACCESS.none}, 'units', json(${accessTokens.grants}))
+        from ${accessTokens}
+        where ${accessTokens.id} = ${who.boundTokenId} and ${accessTokens.grants} is not null
+          and ${isInBoundToken(who.boundTokenId)}
+      )
     )`
       .mapWith(readTeamGrants)
       .as("team_grants"),

@@ -4,6 +4,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 import { anyOf } from "../../db/db.ts";
 import {
   ACCESS,
+  accessTokens,
   collaborations,
   organizationMembers,
   repositories,
@@ -44,6 +45,19 @@ export function isGranted(
     requirement.mode === "read" ? isReadableByMember(userId, isPrivate) : undefined,
     requirement.mode === "read" ? isOfferedTo(userId) : undefined,
   );
+}
+
+/** The condition that the token of a job grants it what is required in the job's repository. */
+export function isGrantedToJob(tokenId: SQL, { unit, mode }: Requirement): SQL {
+  if (unit === undefined && mode !== "read") return sql`0`;
+  const granted =
+    unit === undefined
+      ? sql`exists (select 1 from json_each(${accessTokens.grants}) where value > 0)`
+      : sql`${accessTokens.grants} ->> ${sql.raw(`'$.${unit}'`)} >= ${sql.raw(String(ACCESS[mode]))}`;
+  return sql`exists (
+    select 1 from ${accessTokens}
+    where ${accessTokens.id} = ${tokenId} and ${accessTokens.grants} is not null and ${granted}
+  )`;
 }
 
 /**

@@ -11,7 +11,7 @@ import {
   type UnitModes,
 } from "../../db/schema/index.ts";
 import { forbidden, notFound } from "../../lib/failure.ts";
-import type { Actor } from "../actor.ts";
+import { type Actor, isOfJob } from "../actor.ts";
 import { isWithinReach } from "./credential-reach.ts";
 import type { AccessFacts, TeamGrant } from "./facts.ts";
 import type { Requirement } from "./requirement.ts";
@@ -34,7 +34,9 @@ export function resolvePermission(
   repo: Repository,
   facts: AccessFacts,
 ): RepositoryPermission {
-  if (!isWithinReach(actor, repo, facts)) return NO_PERMISSION;
+  if (!isWithinReach(actor, repo, facts)) {
+    return isOfJob(actor) && repo.visibility === "public" ? READ_CODE_ONLY : NO_PERMISSION;
+  }
   if (actor.isSiteAdmin || repo.ownerId === actor.user?.id) return OWNER_PERMISSION;
   const floor = isReadableWithoutGrant(actor, repo, facts) ? ACCESS.read : ACCESS.none;
   const offered = facts.pendingTransferTo === "caller" ? ACCESS.read : ACCESS.none;
@@ -50,6 +52,15 @@ export function resolvePermission(
 const NO_PERMISSION: RepositoryPermission = {
   mode: ACCESS.none,
   units: everyUnit(ACCESS.none),
+};
+
+/**
+ * What the token of a job may do in public repositories besides its own: check them out, since
+ * runners send it for each repository of the service.
+ */
+const READ_CODE_ONLY: RepositoryPermission = {
+  mode: ACCESS.read,
+  units: { ...everyUnit(ACCESS.none), code: ACCESS.read, releases: ACCESS.read },
 };
 
 /**

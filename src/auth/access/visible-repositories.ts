@@ -4,7 +4,7 @@ import { allOf, anyOf } from "../../db/db.ts";
 import { repositories, type Unit } from "../../db/schema/index.ts";
 import type { PrincipalSql } from "../principal.ts";
 import { isWithinReachSql } from "./credential-reach.ts";
-import { isGranted } from "./grants.ts";
+import { isGranted, isGrantedToJob } from "./grants.ts";
 import { TO_SEE, type Requirement } from "./requirement.ts";
 import { teamGrants } from "./team-modes.ts";
 import { isUnitOnSql } from "./unit-switches.ts";
@@ -90,6 +90,9 @@ function isPermitted(
   return anyOf(
     allOf(isOneOf(repositories.visibility), earlier && isOneOf(earlier.visibility)),
     canGrantAddMore ? isGranted(sql`${userId}`, requirement, isEnough, isPrivate) : undefined,
+    principal.boundTokenId === undefined
+      ? undefined
+      : isGrantedToJob(sql`${principal.boundTokenId}`, requirement),
   );
 }
 

@@ -33,7 +33,8 @@ const flag = () => integer({ mode: "boolean" }).notNull();
 
 /**
  * The owner of runners, secrets and variables: a repository, an account, or neither, which is the
- * whole service.
+ * whole service. Indexes leave out what is null, so that the rows of the service are found by
+ * theirs.
  */
 const level = () => ({
   repoId: integer().references(() => repositories.id, { onDelete: "cascade" }),
@@ -57,8 +58,15 @@ export const runnerRegistrationTokens = sqliteTable(
   },
   (table) => [
     uniqueIndex("runner_registration_tokens_hash").on(table.tokenHash),
-    uniqueIndex("runner_registration_tokens_owner").on(table.ownerId),
-    uniqueIndex("runner_registration_tokens_repo").on(table.repoId),
+    uniqueIndex("runner_registration_tokens_owner")
+      .on(table.ownerId)
+      .where(sql`owner_id is not null`),
+    uniqueIndex("runner_registration_tokens_repo")
+      .on(table.repoId)
+      .where(sql`repo_id is not null`),
+    index("runner_registration_tokens_service")
+      .on(table.id)
+      .where(sql`owner_id is null and repo_id is null`),
   ],
 );
 
@@ -81,15 +89,22 @@ export const runners = sqliteTable(
     isEphemeral: flag().default(false),
     /** Whether it gets no jobs. */
     isDisabled: flag().default(false),
-    /** The last request, written at most twice a minute, and the last one about a task. */
+    /** The last request, written at most twice a minute. */
     lastOnlineAt: integer().notNull(),
-    lastActiveAt: integer(),
+    /**
+     * When the one job of an ephemeral runner ended: nobody sees the runner any more, and it may
+     * only repeat what it said of that job.
+     */
+    endedAt: integer(),
     createdAt: integer().notNull(),
   },
   (table) => [
     uniqueIndex("runners_uuid").on(table.uuid),
     index("runners_owner").on(table.ownerId, table.id),
     index("runners_repo").on(table.repoId, table.id),
+    index("runners_ephemeral")
+      .on(table.lastOnlineAt)
+      .where(sql`is_ephemeral = 1`),
   ],
 );
 export type Runner = typeof runners.$inferSelect;
@@ -109,8 +124,12 @@ export const actionSecrets = sqliteTable(
     updatedAt: integer().notNull(),
   },
   (table) => [
-    uniqueIndex("action_secrets_owner").on(table.ownerId, table.name),
-    uniqueIndex("action_secrets_repo").on(table.repoId, table.name),
+    uniqueIndex("action_secrets_owner")
+      .on(table.ownerId, table.name)
+      .where(sql`owner_id is not null`),
+    uniqueIndex("action_secrets_repo")
+      .on(table.repoId, table.name)
+      .where(sql`repo_id is not null`),
     uniqueIndex("action_secrets_service")
       .on(table.name)
       .where(sql`owner_id is null and repo_id is null`),
@@ -132,8 +151,12 @@ export const actionVariables = sqliteTable(
     updatedAt: integer().notNull(),
   },
   (table) => [
-    uniqueIndex("action_variables_owner").on(table.ownerId, table.name),
-    uniqueIndex("action_variables_repo").on(table.repoId, table.name),
+    uniqueIndex("action_variables_owner")
+      .on(table.ownerId, table.name)
+      .where(sql`owner_id is not null`),
+    uniqueIndex("action_variables_repo")
+      .on(table.repoId, table.name)
+      .where(sql`repo_id is not null`),
     uniqueIndex("action_variables_service")
       .on(table.name)
       .where(sql`owner_id is null and repo_id is null`),
@@ -234,6 +257,8 @@ export const workflowRuns = sqliteTable(
     needsApproval: flag().default(false),
     approverId: integer(),
     state: text().$type<WorkState>().notNull(),
+    /** The state of which an event was recorded last; "" for none. */
+    reportedState: text().$type<WorkState | "">().notNull().default(""),
     /** Of the file; the run has failed then, and has no jobs. */
     faults: text({ mode: "json" }).$type<readonly WorkflowFault[]>().notNull().default([]),
     /** The group whose runs wait for each other; "" for none. */
@@ -258,6 +283,9 @@ export const workflowRuns = sqliteTable(
     index("workflow_runs_group")
       .on(table.repoId, table.concurrencyGroup)
       .where(sql`concurrency_group <> '' and state in ('blocked', 'waiting', 'running')`),
+    index("workflow_runs_unreported")
+      .on(table.updatedAt)
+      .where(sql`state <> reported_state`),
     index("workflow_runs_open")
       .on(table.updatedAt)
       .where(sql`state in ('blocked', 'waiting', 'running')`),
@@ -315,6 +343,8 @@ export const workflowJobs = sqliteTable(
     isGroupEvaluated: flag().default(true),
     cancelsInProgress: flag().default(false),
     state: text().$type<WorkState>().notNull(),
+    /** The state of which an event and a commit status were recorded last; "" for none. */
+    reportedState: text().$type<WorkState | "">().notNull().default(""),
     /**
      * Grows with each job of the service that begins to wait, so that a runner knows whether there
      * is something new; 0 before it waits.
@@ -336,8 +366,17 @@ export const workflowJobs = sqliteTable(
     index("workflow_jobs_ready").on(table.readySequence),
     index("workflow_jobs_owner_ready").on(table.ownerId, table.readySequence),
     index("workflow_jobs_repo_ready").on(table.repoId, table.readySequence),
+    index("workflow_jobs_unreported")
+      .on(table.updatedAt)
+      .where(sql`state <> reported_state`),
     index("workflow_jobs_waiting")
       .on(table.readySequence)
+      .where(sql`state = 'waiting'`),
+    index("workflow_jobs_owner_waiting")
+      .on(table.ownerId, table.readySequence)
+      .where(sql`state = 'waiting'`),
+    index("workflow_jobs_repo_waiting")
+      .on(table.repoId, table.readySequence)
       .where(sql`state = 'waiting'`),
     index("workflow_jobs_group")
       .on(table.repoId, table.concurrencyGroup)
@@ -372,13 +411,14 @@ export const workflowTasks = sqliteTable(
     runnerId: integer().notNull(),
     runnerName: text().notNull(),
     state: text().$type<WorkState>().notNull(),
-    /** SHA-256 of the job's token in hex; it ends with the task. */
+    /** SHA-256 in hex of the job's token, a row of `access_tokens`; a trigger ends it with the task. */
     tokenHash: text().notNull(),
     steps: text({ mode: "json" }).$type<readonly TaskStep[]>().notNull(),
     outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
-    /** Rows and bytes of the log that are stored. */
+    /** Rows of the log that were received, bytes that are stored, and pieces stored so far. */
     logRows: integer().notNull().default(0),
     logBytes: integer().notNull().default(0),
+    logPieces: integer().notNull().default(0),
     /** Whether nothing is appended to the log any more, and when it was deleted. */
     isLogClosed: flag().default(false),
     logDeletedAt: integer(),
@@ -397,6 +437,12 @@ export const workflowTasks = sqliteTable(
     index("workflow_tasks_running")
       .on(table.updatedAt)
       .where(sql`state = 'running'`),
+    index("workflow_tasks_open_log")
+      .on(table.updatedAt)
+      .where(sql`is_log_closed = 0 and state <> 'running'`),
+    index("workflow_tasks_log")
+      .on(table.stoppedAt)
+      .where(sql`log_bytes > 0 and log_deleted_at is null`),
   ],
 );
 export type WorkflowTask = typeof workflowTasks.$inferSelect;

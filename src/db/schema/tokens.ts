@@ -9,7 +9,9 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
+import type { TeamUnits } from "./access.ts";
 import { users } from "./accounts.ts";
+import { workflowTasks } from "./actions.ts";
 import { oauthGrants } from "./oauth.ts";
 import { repositories } from "./repositories.ts";
 
@@ -47,6 +49,13 @@ export const accessTokens = sqliteTable(
      * The token that made this one, and with which it ends; null if it was made with a password.
      */
     madeById: integer().references((): AnySQLiteColumn => accessTokens.id, { onDelete: "cascade" }),
+    /** The task whose token this is, and with which it ends; null for a token that somebody made. */
+    taskId: integer().references((): AnySQLiteColumn => workflowTasks.id, { onDelete: "cascade" }),
+    /**
+     * What the token of a task may do in its repository, as a team would grant it; null for other
+     * tokens, which never do more than their user.
+     */
+    grants: text({ mode: "json" }).$type<TeamUnits>(),
     /** The grant whose token this is, and with which it ends; null for a personal token. */
     grantId: integer().references(() => oauthGrants.id, { onDelete: "cascade" }),
   },
@@ -58,6 +67,7 @@ export const accessTokens = sqliteTable(
     index("access_tokens_user").on(table.userId, table.createdAt),
     index("access_tokens_made_by").on(table.madeById),
     index("access_tokens_grant").on(table.grantId),
+    index("access_tokens_task").on(table.taskId),
   ],
 );
 export type AccessToken = typeof accessTokens.$inferSelect;

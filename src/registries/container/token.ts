@@ -2,14 +2,16 @@ import { z } from "zod";
 
 import { type Credential, readCredential } from "../../auth/credential.ts";
 import { hashSecret } from "../../auth/secret.ts";
+import { deriveSigningKey } from "../../auth/signing-key.ts";
 import { TransferCredential, transferCredential } from "../../auth/transfer-credential.ts";
-import type { SealingKey } from "../../config.ts";
 import type { Ctx } from "../../context.ts";
 import { unauthenticated } from "../../lib/failure.ts";
 import type { RegistryContext } from "../env.ts";
 
 const AUDIENCE = "container_registry";
 const ALGORITHM = "HS256";
+/** What its tokens are signed for. */
+const PURPOSE = "container registry token";
 
 /**
  * The life of a token, in seconds. It is checked when a request begins, however long the request
@@ -62,7 +64,7 @@ async function sign({ actor, config, now }: Ctx): Promise<string | undefined> {
     .setAudience(AUDIENCE)
     .setIssuedAt(seconds)
     .setExpirationTime(seconds + LIFE_SECONDS)
-    .sign(await signingKeyOf(key));
+    .sign(await deriveSigningKey(key, PURPOSE));
 }
 
 /** The access token that the request has as its user name or password. */
@@ -95,7 +97,7 @@ export async function readRegistryCredential(c: RegistryContext): Promise<Creden
       ({ kid }) => {
         const key = config.sealingKeys.find(({ name }) => name === kid);
         if (!key) throw new errors.JWKSNoMatchingKey();
-        return signingKeyOf(key);
+        return deriveSigningKey(key, PURPOSE);
       },
       { audience: AUDIENCE, algorithms: [ALGORITHM], currentDate: new Date(now) },
     );
@@ -106,21 +108,4 @@ export async function readRegistryCredential(c: RegistryContext): Promise<Creden
     }
     throw error;
   }
-}
-
-/** The key that signs, derived from one that seals, so that neither reveals the other. */
-async function signingKeyOf({ bytes }: SealingKey): Promise<CryptoKey> {
-  const material = await crypto.subtle.importKey("raw", bytes, "HKDF", false, ["deriveKey"]);
-  return crypto.subtle.deriveKey(
-    {
-      name: "HKDF",
-      hash: "SHA-256",
-      salt: new Uint8Array(0),
-      info: new TextEncoder().encode("container registry token"),
-    },
-    material,
-    { name: "HMAC", hash: "SHA-256", length: 256 },
-    false,
-    ["sign", "verify"],
-  );
 }

@@ -5,10 +5,12 @@ import { formatTime } from "../../lib/time.ts";
 import { toSnakeCase } from "../../lib/to-snake-case.ts";
 import { Int64, Time } from "../json.ts";
 import { ACCOUNT_DETAILS } from "./details/account-details.ts";
+import { ACTION_VALUE_DETAILS } from "./details/action-value-details.ts";
 import { CREDENTIAL_DETAILS } from "./details/credential-details.ts";
 import { ORGANIZATION_DETAILS } from "./details/organization-details.ts";
 import { PACKAGE_DETAILS } from "./details/package-details.ts";
 import { REPOSITORY_DETAILS } from "./details/repository-details.ts";
+import { RUNNER_DETAILS } from "./details/runner-details.ts";
 import { SIGN_IN_DETAILS } from "./details/sign-in-details.ts";
 
 /**
@@ -24,6 +26,8 @@ export const AUDIT_DETAILS = {
   ...ORGANIZATION_DETAILS,
   ...REPOSITORY_DETAILS,
   ...PACKAGE_DETAILS,
+  ...ACTION_VALUE_DETAILS,
+  ...RUNNER_DETAILS,
 } as const;
 
 /** The recorded kinds of entries. */

@@ -21,6 +21,7 @@ import { SOCIAL_PAYLOADS } from "./payloads/social-payloads.ts";
 import { TIME_PAYLOADS } from "./payloads/time-payloads.ts";
 import { WEBHOOK_PAYLOADS } from "./payloads/webhook-payloads.ts";
 import { WIKI_PAYLOADS } from "./payloads/wiki-payloads.ts";
+import { WORKFLOW_PAYLOADS } from "./payloads/workflow-payloads.ts";
 
 /**
  * The payload of each kind of event, beside the fields that all events share.
@@ -36,6 +37,7 @@ export const EVENT_PAYLOADS = {
   ...MILESTONE_PAYLOADS,
   ...RELEASE_PAYLOADS,
   ...WIKI_PAYLOADS,
+  ...WORKFLOW_PAYLOADS,
   ...PACKAGE_PAYLOADS,
   ...TIME_PAYLOADS,
   ...WEBHOOK_PAYLOADS,

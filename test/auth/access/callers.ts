@@ -57,12 +57,14 @@ function actorOf(
       id: credential === "bound_to_it" ? here : elsewhere,
       isBound,
       ...NO_PATTERNS,
+      ...OF_NO_TASK,
     } as AccessToken,
     session: undefined,
   };
 }
 
 const NO_PATTERNS = { boundRefs: null, boundPaths: null, boundPackages: null };
+const OF_NO_TASK = { taskId: null, grants: null };
 
 /** A caller's mode in a unit, or in the repository itself, according to the tables. */
 export function expected(caller: Caller, target: Target, column: Column): Mode {

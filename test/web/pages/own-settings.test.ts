@@ -218,6 +218,8 @@ describe("tokens that are bound", () => {
       boundRefs: ["refs/heads/main", "refs/tags/v*"],
       boundPaths: ["docs/**"],
       boundPackages: null,
+      taskId: null,
+      grants: null,
     });
     expect((await call("GET", `/repos/${user.name}/${repo.name}`, { token })).status).toBe(200);
     expect((await call("GET", `/repos/${user.name}/${other.name}`, { token })).status).toBe(404);

@@ -11,6 +11,7 @@ import {
   commitStatuses,
   type CommitState,
   repositories,
+  type Repository,
   type User,
 } from "../../../db/schema/index.ts";
 import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../../events/record.ts";
@@ -44,33 +45,18 @@ export async function createStatus(
   creator: User,
   input: NewStatus,
 ): Promise<StatusEntry> {
-  const { db, now } = ctx;
+  const { db } = ctx;
   const { state } = input;
   const context = input.context.trim();
   const targetUrl = input.targetUrl.trim();
   checkWebAddress(targetUrl, "target_url");
   try {
-    const statements = insertStatus(db, {
-      row: boundRow(commitStatuses, {
-        repoId: row.id,
-        commitOid,
-        state,
-        context,
-        description: input.description.trim(),
-        targetUrl,
-        creatorId: creator.id,
-        createdAt: now,
-      }),
-      event: eventArgument(ctx, {
-        type: "commit_status.created",
-        repoId: row.id,
-        ownerId: owner.id,
-        commitOid,
-        number: COMPUTED,
-        state,
-        context,
-      }),
-    });
+    const fields = { state, context, description: input.description.trim(), targetUrl };
+    const statements = statusStatements(
+      ctx,
+      { id: row.id, ownerId: owner.id },
+      { ...fields, commitOid, creatorId: creator.id },
+    );
     const {
       inserted: [status],
     } = await batch(db, statements);
@@ -84,10 +70,43 @@ export async function createStatus(
   }
 }
 
+/**
+ * The statements that add a status to a commit with its event, for the batch of what it reports.
+ *
+ * @param isIfChanged Whether they write only if the statement before them changed a row; then a
+ * commit with the maximum number of statuses gets none.
+ */
+export const statusStatements = (
+  ctx: Ctx,
+  repo: Pick<Repository, "id" | "ownerId">,
+  status: NewStatus & { commitOid: Oid; creatorId: number | null },
+  isIfChanged = false,
+) =>
+  insertStatus(ctx.db, {
+    row: boundRow(commitStatuses, { repoId: repo.id, createdAt: ctx.now, ...status }),
+    isIfChanged: isIfChanged ? 1 : 0,
+    event: eventArgument(ctx, {
+      type: "commit_status.created",
+      repoId: repo.id,
+      ownerId: repo.ownerId,
+      commitOid: status.commitOid,
+      number: COMPUTED,
+      state: status.state,
+      context: status.context,
+    }),
+  });
+
 type StatusRow = Omit<typeof commitStatuses.$inferInsert, "id" | "number">;
 
 const insertStatus = prepareAll(
-  (db, { row, event }: Params<{ row: BoundRow<StatusRow>; event: EventArgument }>) => {
+  (
+    db,
+    {
+      row,
+      isIfChanged,
+      event,
+    }: Params<{ row: BoundRow<StatusRow>; isIfChanged: 0 | 1; event: EventArgument }>,
+  ) => {
     const isOfCommit = and(
       eq(commitStatuses.repoId, row.repoId),
       eq(commitStatuses.commitOid, row.commitOid),
@@ -103,7 +122,8 @@ const insertStatus = prepareAll(
         db,
         commitStatuses,
         { ...row, repoId: repositories.id, number: next },
-        sql`from ${repositories} where ${repositories.id} = ${row.repoId}`,
+        sql`from ${repositories} where ${repositories.id} = ${row.repoId}
+          and (${isIfChanged} = 0 or (changes() > 0 and ${next} is not null))`,
       ).returning(),
       event: recordBy(db, event, { number: last }, IF_CHANGED),
     };

@@ -1,4 +1,5 @@
 import type { Consequence } from "../../../events/consequence.ts";
+import { startWorkflows } from "../../actions/runs/start-workflows.ts";
 import { detachFormerLabels } from "../../repos/labels/detach-former-labels.ts";
 import { followPushes } from "../../exchange/mirrors/push/request-push.ts";
 import { notify } from "../../issues/notifications/notify.ts";
@@ -34,4 +35,5 @@ export const CONSEQUENCES: readonly Consequence[] = [
   followPushes,
   notify,
   notifyRelease,
+  startWorkflows,
 ];
