@@ -10,7 +10,6 @@ import {
 } from "./expressions.ts";
 import { FileReader } from "./file-reader.ts";
 import { ALL_PERMISSIONS, readPermissions } from "./read-permissions.ts";
-import { readConcurrency } from "./read-concurrency.ts";
 import {
   isNothing,
   readScalar,
@@ -48,9 +47,17 @@ export interface PlannedJob {
   };
 }
 
-export type PlannedJobs =
-  | { readonly jobs: readonly PlannedJob[] }
-  | { readonly faults: readonly WorkflowFault[] };
+/** What a workflow says of a run; each "" where it says nothing. */
+export interface PlannedWorkflow {
+  /** From `run-name`. */
+  readonly title: string;
+  /** The group whose runs wait for each other. */
+  readonly group: string;
+  readonly cancelsInProgress: boolean;
+  readonly jobs: readonly PlannedJob[];
+}
+
+export type PlannedJobs = PlannedWorkflow | { readonly faults: readonly WorkflowFault[] };
 
 const TIMEOUT_MINUTES = 360;
 const NAME_MAX = 255;
@@ -69,10 +76,11 @@ export async function planJobs(workflow: Workflow, contexts: Contexts): Promise<
   const reader = new FileReader(workflow.text);
   const scope = expressions.open(contexts);
   const namingScope = scope.lenient();
+  const top = planTop(workflow, reader, namingScope);
   const jobs: PlannedJob[] = [];
   let length = 0;
   for (const source of workflow.jobs) {
-    const planner = new JobPlanner(workflow, source, expressions, reader);
+    const planner = new JobPlanner(workflow, source, expressions);
     const matrices = reader.attempt(() => planner.expand(scope)) ?? [];
     for (const [index, matrix] of matrices.entries()) {
       if (jobs.length >= JOBS_MAX) {
@@ -93,7 +101,32 @@ export async function planJobs(workflow: Workflow, contexts: Contexts): Promise<
       if (pausing) await pausing;
     }
   }
-  return reader.faults.length > 0 ? { faults: reader.faults } : { jobs };
+  return reader.faults.length > 0 ? { faults: reader.faults } : { ...top, jobs };
+}
+
+/** Evaluates what stands beside the jobs. */
+function planTop(
+  { source }: Workflow,
+  reader: FileReader,
+  scope: ExpressionScope,
+): Omit<PlannedWorkflow, "jobs"> {
+  const concurrency = valueOf(source, "concurrency");
+  const cancels = valueOf(concurrency, "cancel-in-progress");
+  return {
+    title: evaluate(valueOf(source, "run-name")),
+    group: evaluate(groupOf(concurrency)),
+    cancelsInProgress: evaluate(cancels).toLowerCase() === "true",
+  };
+
+  function evaluate(node: SourceNode | undefined): string {
+    if (node?.kind !== "scalar") return "";
+    return reader.attempt(() => evaluateText(node, scope).trim()) ?? "";
+  }
+}
+
+/** The group of a `concurrency`: a text, or one of its keys. */
+function groupOf(node: SourceNode | undefined): SourceNode | undefined {
+  return node?.kind === "map" ? valueOf(node, "group") : node;
 }
 
 /** Makes the jobs of one job of a file. */
@@ -101,13 +134,11 @@ class JobPlanner {
   private readonly workflow: Workflow;
   private readonly job: JobSource;
   private readonly expressions: Expressions;
-  private readonly reader: FileReader;
 
-  constructor(workflow: Workflow, job: JobSource, expressions: Expressions, reader: FileReader) {
+  constructor(workflow: Workflow, job: JobSource, expressions: Expressions) {
     this.workflow = workflow;
     this.job = job;
     this.expressions = expressions;
-    this.reader = reader;
   }
 
   /** @throws WorkflowError */
@@ -137,9 +168,10 @@ class JobPlanner {
       },
     };
     const scope = outerScope.with(values);
-    const name = this.readName(matrix, outerNamingScope.with(values));
+    const namingScope = outerNamingScope.with(values);
+    const name = this.readName(matrix, namingScope);
     const runsOn = this.readRunsOn(scope);
-    const concurrency = this.readGroup(scope, values.matrix);
+    const concurrency = this.readGroup(namingScope, values.matrix);
     return {
       jobId: job.id,
       name,
@@ -231,19 +263,19 @@ class JobPlanner {
 
   private readGroup(scope: ExpressionScope, matrix: MatrixValues): PlannedJob["concurrency"] {
     const node = this.valueOf("concurrency");
-    const read = readConcurrency(this.reader, node);
-    if (!node || !read) return undefined;
-    const group = node.kind === "map" ? (valueOf(node, "group") ?? node) : node;
+    const group = groupOf(node);
+    if (group?.kind !== "scalar" || isNothing(group)) return undefined;
     const cancels = valueOf(node, "cancel-in-progress");
     if (cancels) this.refuseNeeds(cancels, "'cancel-in-progress'");
-    const isEvaluated = !this.expressions.names(read.group, "needs");
+    const isEvaluated = !this.expressions.names(group.text, "needs");
     return {
-      group:
-        isEvaluated && group.kind === "scalar"
-          ? evaluateText(group, scope)
-          : this.expressions.inline(read.group, "matrix", matrix),
+      group: isEvaluated
+        ? evaluateText(group, scope)
+        : this.expressions.inline(group.text, "matrix", matrix),
       isEvaluated,
-      cancelsInProgress: cancels ? evaluateNode(cancels, scope) === true : false,
+      cancelsInProgress: cancels
+        ? String(evaluateNode(cancels, scope)).toLowerCase() === "true"
+        : false,
     };
   }
 

@@ -1,6 +1,6 @@
 import { WorkflowError } from "./workflow-error.ts";
 
-export interface TemplateText {
+interface TemplateText {
   readonly kind: "text";
   readonly text: string;
 }

@@ -23,7 +23,6 @@ describe("a text with expressions", () => {
     ["${{ github.nothing.at.all }}", ""],
     ["${{ GitHub.Actor }}", "ada"],
     ["${{ github['actor'] }}", "ada"],
-    ["${{ github.event.number + 0 }}", undefined],
     ["${{ github.event.number == '7' }}", "true"],
     ["${{ 'A' == 'a' }}", "true"],
     ["${{ '}}' }}", "}}"],
@@ -41,9 +40,8 @@ describe("a text with expressions", () => {
     ["${{ null }}|${{ true }}|${{ github.event }}", "|true|Object"],
     // What only a runner knows.
     ["${{ env.A }}${{ secrets.B }}${{ needs.c.result }}${{ steps.d }}", ""],
-  ] as const)("%s is %s", async (text, expected) => {
-    if (expected === undefined) await expect(read(text)).rejects.toThrow("Unexpected symbol");
-    else expect(await read(text)).toBe(expected);
+  ])("%s is %s", async (text, expected) => {
+    expect(await read(text)).toBe(expected);
   });
 
   // The library takes only the first one: findings/workflow-expressions-quotes.sh.
@@ -63,6 +61,7 @@ describe("an expression that can't be evaluated", () => {
   it.each([
     ["${{ github.ref", "The expression has no '}}'"],
     ["a ${{ }}", "There is no expression"],
+    ["${{ github.event.number + 0 }}", "Unexpected symbol: '+'"],
     ["${{ teapot }}", "Unrecognized named-value: 'teapot'"],
     ["${{ teapot() }}", "Unrecognized function: 'teapot'"],
     ["${{ hashFiles('x') }}", "Unrecognized function: 'hashFiles'"],

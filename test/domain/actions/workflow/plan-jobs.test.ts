@@ -437,3 +437,28 @@ describe("a job that can't be planned says why and where", () => {
     expect(await faultsOf(wide)).toEqual(["3:3 The jobs of the run are too large"]);
   });
 });
+
+describe("a run", () => {
+  it("has the title and the group that the file says", async () => {
+    const top =
+      "run-name: by ${{ gitea.actor }}${{ inputs.target }}\non: push\n" +
+      "concurrency: { group: '${{ github.ref }}', cancel-in-progress: '${{ inputs.dry }}' }";
+    expect(await plan("  a: { runs-on: x }\n", top)).toMatchObject({
+      title: "by staging",
+      group: "refs/heads/main",
+      cancelsInProgress: true,
+    });
+    expect(await plan("  a: { runs-on: x }\n")).toMatchObject({
+      title: "",
+      group: "",
+      cancelsInProgress: false,
+    });
+  });
+
+  it("says where its title can't be evaluated", async () => {
+    const result = await plan("  a: { runs-on: x }\n", "run-name: x ${{ teapot }}\non: push");
+    expect(result).toEqual({
+      faults: [{ message: "Unrecognized named-value: 'teapot'", line: 1, column: 13 }],
+    });
+  });
+});
