@@ -3,11 +3,7 @@ import { and, eq, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
-import {
-  workflowLogPieces,
-  type WorkflowTask,
-  workflowTasks,
-} from "../../../db/schema/index.ts";
+import { workflowLogPieces, type WorkflowTask, workflowTasks } from "../../../db/schema/index.ts";
 import { conflict, Failure } from "../../../lib/failure.ts";
 import type { RunnerCredential } from "../runners/runner-credential.ts";
 import { findTaskOfRunner } from "./find-task.ts";

@@ -3,7 +3,12 @@ import { and, asc, eq, inArray, lt, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
-import { discardedLogs, runners, workflowLogPieces, workflowTasks } from "../../../db/schema/index.ts";
+import {
+  discardedLogs,
+  runners,
+  workflowLogPieces,
+  workflowTasks,
+} from "../../../db/schema/index.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -54,13 +59,11 @@ async function discardOldLogs({ db, now }: Ctx): Promise<void> {
       .update(workflowTasks)
       .set({ logDeletedAt: now, isLogClosed: true })
       .where(and(inArray(workflowTasks.id, listed), isOld)),
-    pieces: db
-      .delete(workflowLogPieces)
-      .where(
-        sql`${workflowLogPieces.taskId} in ${listed} and ${workflowLogPieces.taskId} in (
+    pieces: db.delete(workflowLogPieces).where(
+      sql`${workflowLogPieces.taskId} in ${listed} and ${workflowLogPieces.taskId} in (
           select ${discardedLogs.taskId} from ${discardedLogs}
         )`,
-      ),
+    ),
   });
 }
 

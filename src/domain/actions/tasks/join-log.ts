@@ -59,9 +59,12 @@ async function joinPieces({ db, git }: Ctx, group: readonly Piece[]): Promise<vo
   const firstRows = group.map((piece) => piece.firstRow);
   const isOfGroup = and(
     eq(workflowLogPieces.taskId, taskId),
-    inArray(workflowLogPieces.firstRow, sql`(
+    inArray(
+      workflowLogPieces.firstRow,
+      sql`(
       select value from json_each(${JSON.stringify(firstRows)})
-    )`),
+    )`,
+    ),
   );
   const isWhole = sql`(
     select coalesce(sum(${workflowLogPieces.rowCount}), 0) from ${workflowLogPieces}

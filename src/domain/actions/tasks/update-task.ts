@@ -89,7 +89,8 @@ async function takeReport(
     ...(result !== undefined && { state: result, stoppedAt }),
   };
   const answer = toAnswer({ ...task, ...stored }, report);
-  const isSame = result === undefined && isEqual(steps, task.steps) && isEqual(outputs, task.outputs);
+  const isSame =
+    result === undefined && isEqual(steps, task.steps) && isEqual(outputs, task.outputs);
   if (isSame && !isSilent(task, now)) return answer;
   const { changed } = await batch(db, {
     changed: db
