@@ -23,6 +23,8 @@ const CALL_BYTES_MAX = 32 * 1024 * 1024;
 /** Answers below are not compressed. */
 const COMPRESSED_BYTES_MIN = 1024;
 
+const NO_MESSAGE = { code: "invalid_argument", message: "the call is no message of the method" };
+
 const createHandler = createHandlerFactory({
   acceptCompression: [gzip],
   compressMinBytes: COMPRESSED_BYTES_MIN,
@@ -45,7 +47,13 @@ export async function answerCall(
   if (!handler) return new Response("404 page not found\n", { status: 404 });
   if (request.method !== "POST") return new Response(null, { status: 405 });
   const contextValues = createContextValues();
-  contextValues.set(CALLER, { ctx: { ...base, actor: ANONYMOUS }, requestId });
-  const call = { ...universalServerRequestFromFetch(request, {}), contextValues };
-  return universalServerResponseToFetch(await handler(call));
+  const caller = { ctx: { ...base, actor: ANONYMOUS }, requestId, isRead: false };
+  contextValues.set(CALLER, caller);
+  const answer = await handler({
+    ...universalServerRequestFromFetch(request, {}),
+    contextValues,
+  });
+  // The library answers 500 to bytes that are no message.
+  if (!caller.isRead && answer.status === 500) return Response.json(NO_MESSAGE, { status: 400 });
+  return universalServerResponseToFetch(answer);
 }

@@ -12,6 +12,8 @@ import { logBug } from "../lib/log.ts";
 interface Caller {
   readonly ctx: Ctx;
   readonly requestId: string;
+  /** Whether its message was read: what can't be is the caller's fault. */
+  isRead: boolean;
 }
 
 /** The key under which the values of a call have its context. */
@@ -51,7 +53,9 @@ export async function answering<T>(
   context: HandlerContext,
   answer: (ctx: Ctx) => Promise<T>,
 ): Promise<T> {
-  const { ctx, requestId } = callerOf(context);
+  const caller = callerOf(context);
+  const { ctx, requestId } = caller;
+  caller.isRead = true;
   try {
     return await answer(ctx);
   } catch (error) {

@@ -6,8 +6,6 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import {
-  Code,
-  ConnectError,
   createMethodImplSpec,
   type HandlerContext,
   type MethodImplSpec,
@@ -20,6 +18,7 @@ import { registerRunner } from "../domain/actions/runners/register-runner.ts";
 import { appendLog } from "../domain/actions/tasks/append-log.ts";
 import { type HandedTask, takeTask } from "../domain/actions/tasks/take-task.ts";
 import { updateTask } from "../domain/actions/tasks/update-task.ts";
+import { malformed } from "../lib/failure.ts";
 import { answering, credentialOf } from "./caller.ts";
 import { PingService } from "./messages/ping/v1/services_pb.ts";
 import { RunnerService } from "./messages/runner/v1/services_pb.ts";
@@ -77,7 +76,7 @@ export const methods: readonly MethodImplSpec[] = [
   }),
 
   method(update, async (ctx, { state, outputs }, context) => {
-    if (!state) throw new ConnectError("the report has no state", Code.InvalidArgument);
+    if (!state) throw malformed("the report has no state");
     const answer = await updateTask(ctx, await credentialOf(context), {
       taskId: Number(state.id),
       result: toWorkResult(state.result),
