@@ -11,6 +11,7 @@ import { notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import {
+  isValueAt,
   isValueNamed,
   requireDescription,
   requireValue,
@@ -64,7 +65,7 @@ const selectSecrets = (db: Database) =>
 
 const secretsAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
   selectSecrets(db)
-    .where(isAtLevel(actionSecrets, p.level))
+    .where(isValueAt(actionSecrets, p.level))
     .orderBy(asc(actionSecrets.name))
     .limit(p.size)
     .offset(p.offset),
@@ -74,7 +75,7 @@ const secretCount = prepare((db, p: Params<AtLevel>) =>
   db
     .select({ total: count().as("total") })
     .from(actionSecrets)
-    .where(isAtLevel(actionSecrets, p.level)),
+    .where(isValueAt(actionSecrets, p.level)),
 );
 
 /** @throws Failure `not_found` also for a secret of another level. */

@@ -11,6 +11,7 @@ import { only } from "../../../lib/only.ts";
 import { recordAudit, recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import {
+  isValueAt,
   isValueNamed,
   requireDescription,
   requireValue,
@@ -50,7 +51,7 @@ const variablesAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
   db
     .select()
     .from(actionVariables)
-    .where(isAtLevel(actionVariables, p.level))
+    .where(isValueAt(actionVariables, p.level))
     .orderBy(asc(actionVariables.name))
     .limit(p.size)
     .offset(p.offset),
@@ -60,7 +61,7 @@ const variableCount = prepare((db, p: Params<AtLevel>) =>
   db
     .select({ total: count().as("total") })
     .from(actionVariables)
-    .where(isAtLevel(actionVariables, p.level)),
+    .where(isValueAt(actionVariables, p.level)),
 );
 
 /** @throws Failure `not_found` also for a variable of another level. */

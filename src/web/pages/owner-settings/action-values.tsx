@@ -235,7 +235,7 @@ function ValueFields({ noun, field, state, value }: ValueFieldsProps) {
         state={value}
         label={noun === "secret" ? "New value" : "Value"}
         name={field}
-        hint={noun === "secret" ? "Nobody reads it again." : undefined}
+        {...(noun === "secret" && { hint: "Nobody reads it again." })}
         isOptional={false}
       />
       <Field
