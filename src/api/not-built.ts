@@ -10,29 +10,11 @@ import { TrieRouter } from "hono/router/trie-router";
 const LIST = `
 GET /activitypub/user-id/{id}
 POST /activitypub/user-id/{id}/inbox
-GET /admin/actions/jobs
-GET /admin/actions/runs
-GET /orgs/{org}/actions/jobs
-GET /orgs/{org}/actions/runs
 GET /repos/{owner}/{repo}/actions/artifacts
 GET DELETE /repos/{owner}/{repo}/actions/artifacts/{artifact_id}
 GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/zip
-GET /repos/{owner}/{repo}/actions/jobs
-GET /repos/{owner}/{repo}/actions/jobs/{job_id}
-GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs
-GET /repos/{owner}/{repo}/actions/runs
-GET DELETE /repos/{owner}/{repo}/actions/runs/{run}
 GET /repos/{owner}/{repo}/actions/runs/{run}/artifacts
-GET /repos/{owner}/{repo}/actions/runs/{run}/jobs
-GET /repos/{owner}/{repo}/actions/tasks
-GET /repos/{owner}/{repo}/actions/workflows
-GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
-PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
-POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
-PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
-GET /user/actions/jobs
-GET /user/actions/runs
 `;
 
 /** Each operation of the list, as method and path. */

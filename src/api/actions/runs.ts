@@ -10,18 +10,22 @@ import { cancelRun, approveRun, deleteRun, rerun } from "../../domain/actions/ru
 import { findRun } from "../../domain/actions/runs/find-run.ts";
 import {
   findJob,
+  findLastTask,
   type ListedJob,
   type ListedRun,
   listJobs,
   listRuns,
+  listTasks,
   type RunFilter,
 } from "../../domain/actions/runs/list-runs.ts";
 import {
   selectRepositories,
   toRepositoriesById,
 } from "../../domain/repos/repository/find-repository.ts";
+import { answerLog } from "../../entrance/answer-log.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { statesOf } from "../../shapes/actions/work-status.ts";
+import { TaskPage, toTask } from "../../shapes/actions/task.ts";
 import { toWorkflowJob, WorkflowJob, WorkflowJobPage } from "../../shapes/actions/workflow-job.ts";
 import { toWorkflowRun, WorkflowRun, WorkflowRunPage } from "../../shapes/actions/workflow-run.ts";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
@@ -327,4 +331,55 @@ runs.openapi(
       const run = await findRun(ctx, repo.row, { id: found.run.id });
       await rerun(ctx, run, { jobId: found.job.id });
     }),
+);
+
+runs.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/actions/jobs/{job_id}/logs",
+    operationId: "downloadActionsRunJobLogs",
+    tags: ["repository"],
+    summary: "Download the log of a job's last attempt, or a range of it",
+    middleware: [reading] as const,
+    request: { params: JobPath },
+    responses: {
+      200: {
+        description: "A line for each row, with its time",
+        content: { "text/plain": { schema: z.string() } },
+        headers: { "Content-Disposition": HEADERS.download["Content-Disposition"] },
+      },
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo } = c.var;
+    const found = await findLastTask(ctx, repo.row, c.req.valid("param").job_id);
+    if (!found || found.task.logDeletedAt !== null) throw notFound();
+    const name = `${found.file.replace(/\.ya?ml$/, "")}-${found.name}-${found.task.id}`;
+    return answerLog(ctx, found.task, name, c.req.raw);
+  },
+);
+
+runs.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/actions/tasks",
+    operationId: "ListActionTasks",
+    tags: ["repository"],
+    summary: "List the tasks of a repository: attempts at jobs",
+    middleware: [reading] as const,
+    request: { params: RepoPath, query: Paging },
+    responses: {
+      200: { ...json(TaskPage, "The tasks, newest first"), headers: HEADERS.page },
+      ...refusals(401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const slice = readPage(ctx.config, c.req.valid("query"));
+    const { items, total } = await listTasks(ctx, repo.row, slice);
+    setPageHeaders(c, slice, total);
+    const shown = items.map((item) => toTask(repo, item, viewer));
+    return c.json({ workflow_runs: shown, total_count: total }, 200);
+  },
 );

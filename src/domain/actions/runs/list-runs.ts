@@ -150,3 +150,54 @@ export async function findJob(
   const [found] = await selectJobs(ctx, and(eq(workflowRuns.repoId, repo.id), isOne));
   return found;
 }
+
+/** A task with its job and run. */
+export interface ListedTask extends ListedJob {
+  readonly task: WorkflowTask;
+}
+
+/** Lists the tasks of a repository, newest first. */
+export async function listTasks(
+  { db }: Ctx,
+  repo: { readonly id: number },
+  { size, offset }: Slice,
+): Promise<Listed<ListedTask>> {
+  const isListed = eq(workflowTasks.repoId, repo.id);
+  const page = await batch(db, {
+    rows: db
+      .select({ task: columnsOf(workflowTasks, "t"), job: jobColumns, run: runColumns })
+      .from(workflowTasks)
+      .innerJoin(workflowJobs, eq(workflowJobs.id, workflowTasks.jobId))
+      .innerJoin(workflowRuns, eq(workflowRuns.id, workflowTasks.runId))
+      .where(isListed)
+      .orderBy(desc(workflowTasks.id))
+      .limit(size)
+      .offset(offset),
+    counted: db
+      .select({ total: count().as("total") })
+      .from(workflowTasks)
+      .where(isListed),
+  });
+  return toListedPage(page, (row) => row);
+}
+
+/** The last task of a job of a repository, with the job's name; undefined before there is one. */
+export async function findLastTask(
+  { db }: Ctx,
+  repo: { readonly id: number },
+  jobId: number,
+): Promise<
+  { readonly task: WorkflowTask; readonly name: string; readonly file: string } | undefined
+> {
+  const [found] = await db
+    .select({
+      task: columnsOf(workflowTasks, "t"),
+      name: workflowJobs.name,
+      file: workflowRuns.file,
+    })
+    .from(workflowJobs)
+    .innerJoin(workflowRuns, eq(workflowRuns.id, workflowJobs.runId))
+    .innerJoin(workflowTasks, eq(workflowTasks.id, workflowJobs.taskId))
+    .where(and(eq(workflowJobs.id, jobId), eq(workflowRuns.repoId, repo.id)));
+  return found;
+}
