@@ -212,7 +212,7 @@ async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<nu
 }
 
 /** Increases with each job of the service that begins to wait, and is the time where that is more. */
-const nextSequence = (now: number): SQL<number> => sql`(
+export const nextSequence = (now: number): SQL<number> => sql`(
   select max(${now}, coalesce(max(newest.ready_sequence), 0) + 1)
   from ${workflowJobs} newest
 ) + ${workflowJobs.position}`;
