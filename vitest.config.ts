@@ -77,6 +77,8 @@ export default defineConfig({
           name: "node",
           include: ["test/{lib,git,render}/**/*.test.ts", NODE_TESTS, DOCUMENT_TEST],
           environment: "node",
+          // Its modules import JSON as only bundlers do.
+          server: { deps: { inline: ["@actions/workflow-parser"] } },
           // A busy machine is slow; tests of a time limit set their own timeout.
           testTimeout: 30_000,
         },

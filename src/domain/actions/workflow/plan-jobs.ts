@@ -48,7 +48,7 @@ export interface PlannedJob {
 }
 
 /** What a workflow says of a run; each "" where it says nothing. */
-export interface PlannedWorkflow {
+interface PlannedWorkflow {
   /** From `run-name`. */
   readonly title: string;
   /** The group whose runs wait for each other. */

@@ -44,12 +44,12 @@ describe("a text with expressions", () => {
     expect(await read(text)).toBe(expected);
   });
 
-  // The library takes only the first one: findings/workflow-expressions-quotes.sh.
+  // The library takes only the first one: findings/actions-expressions-quotes.sh.
   it("has each doubled quote once", async () => {
     expect(await read("${{ 'it''s Bob''s ''x''' }}")).toBe("it's Bob's 'x'");
   });
 
-  // The library finds a method of its own instead: findings/workflow-expressions-names.sh.
+  // The library finds a method of its own instead: findings/actions-expressions-names.sh.
   it("has values of the names that objects of JavaScript have", async () => {
     expect(await read("${{ vars.constructor }}")).toBe("own");
     expect(await read(`\${{ fromJSON('{"__proto__":1,"constructor":2}').constructor }}`)).toBe("2");

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { readWorkflow } from "../../../../src/domain/actions/workflow/read-workflow.ts";
 import type { Workflow } from "../../../../src/domain/actions/workflow/workflow.ts";
+import { ACCEPTED_FILES } from "../../../support/workflow-files.ts";
 
 const JOBS = "jobs:\n  build:\n    runs-on: linux\n    steps: [{ run: make }]\n";
 const TOP = "on: push\njobs:\n";
@@ -123,44 +124,9 @@ ${JOBS}`);
   });
 });
 
-// GitHub's reader refuses each of these, and a runner runs it.
+// More about each is in docs/actions.md; GitHub's reader refuses them.
 describe("a file that runners accept is read", () => {
-  it.each([
-    ["an event that nobody knows", `on: [push, teapot]\n${JOBS}`],
-    ["a type that nobody knows", `on: { issues: { types: [teapot] } }\n${JOBS}`],
-    ["a schedule alone", `on: { schedule: [{ cron: "0 0 * * *" }] }\n${JOBS}`],
-    ["both kinds of a filter", `on: { push: { branches: [a], branches-ignore: [b] } }\n${JOBS}`],
-    ["keys that nobody knows", `colour: red\non: { push: { colour: red } }\n${JOBS}    hue: 1\n`],
-    [
-      "an address of an action",
-      `${TOP}  a:\n    runs-on: x\n    steps: [{ uses: "https://gitea.com/actions/checkout@v4" }]\n`,
-    ],
-    [
-      "any label",
-      `${TOP}  a:\n    runs-on: [my-own, "ubuntu-latest:docker://node:16"]\n    steps: []\n`,
-    ],
-    ["a job without steps", `${TOP}  a:\n    runs-on: x\n`],
-    ["a called workflow without 'runs-on'", `${TOP}  a:\n    uses: ./.gitea/workflows/b.yml\n`],
-    ["a job whose name is no identifier", `${TOP}  "1. build":\n    runs-on: x\n`],
-    ["secrets in a condition", `${TOP}  a:\n    if: secrets.KEY != ''\n    runs-on: x\n`],
-    ["Gitea's own context", `${TOP}  a:\n    if: gitea.ref == 'x'\n    runs-on: x\n`],
-    ["a function that nobody knows", `${TOP}  a:\n    if: teapot(1)\n    runs-on: x\n`],
-    ["a second document", `on: push\n${JOBS}---\n1\n`],
-    [
-      "maps that are merged",
-      `x: &a { run: make }\n${TOP}  a:\n    runs-on: x\n    steps: [{ <<: *a }]\n`,
-    ],
-    [
-      "an input without options",
-      `on: { workflow_dispatch: { inputs: { a: { type: choice } } } }\n${JOBS}`,
-    ],
-    ["a byte order mark", `\ufeffon: push\n${JOBS}`],
-    ["line ends of Windows", `on: push\n${JOBS}`.replaceAll("\n", "\r\n")],
-    [
-      "`if` as the name of an input",
-      `${TOP}  a:\n    runs-on: x\n    steps: [{ uses: a, with: { if: a b c } }]\n`,
-    ],
-  ])("%s", async (_, text) => {
+  it.each(ACCEPTED_FILES)("%s", async (_, text) => {
     expect(await faultsOf(text)).toEqual([]);
   });
 });
