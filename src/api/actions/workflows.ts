@@ -1,6 +1,5 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
-import { dispatchWorkflow } from "../../domain/actions/runs/start-by-hand.ts";
 import {
   findWorkflow,
   listWorkflows,
@@ -111,6 +110,7 @@ workflows.openapi(
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {
+      const { dispatchWorkflow } = await import("../../domain/actions/runs/start-by-hand.ts");
       const { workflow_id: file } = c.req.valid("param");
       await dispatchWorkflow(ctx, repo, file, c.req.valid("json"));
     }),

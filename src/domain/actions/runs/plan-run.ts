@@ -16,7 +16,8 @@ export type RunBase = Omit<NewRun, "name" | "title" | "path" | "pullNumber" | "b
   Pick<RunFacts["run"], "pullNumber" | "baseBranch">;
 
 const TITLE_MAX = 255;
-const GROUP_MAX = 255;
+/** Maximum characters of the name of a group. */
+export const GROUP_MAX = 255;
 
 /**
  * Plans a run: what its workflow says of its title, group and jobs. Where that can't be evaluated,

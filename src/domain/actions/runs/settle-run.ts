@@ -67,6 +67,14 @@ async function settleOne(ctx: Ctx, runId: number): Promise<readonly number[]> {
   if (!found) return [];
   const { run, jobs } = found;
   const states = nextStates(jobs, run.needsApproval || found.isHeld);
+  const unevaluated = jobs.filter(
+    ({ id, isGroupEvaluated }) => !isGroupEvaluated && states.get(id) === "waiting",
+  );
+  if (unevaluated.length > 0) {
+    const { evaluateGroups } = await import("./evaluate-groups.ts");
+    await evaluateGroups(ctx, run, unevaluated);
+    return settleOne(ctx, runId);
+  }
   const isStale = jobs.length > 0 && aggregate(jobs) !== run.state;
   const isMoving = states.size > 0 || isStale;
   const moved = isMoving ? await moveJobs(ctx, found, states) : { others: [] };

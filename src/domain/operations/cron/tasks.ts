@@ -1,6 +1,5 @@
 import type { Ctx } from "../../../context.ts";
 import { settleLeft } from "../../actions/runs/settle-left.ts";
-import { startScheduled } from "../../actions/runs/start-by-hand.ts";
 import { cleanUpLogs } from "../../actions/tasks/clean-up-logs.ts";
 import {
   cancelAbandonedJobs,
@@ -42,6 +41,10 @@ interface CronTask {
   readonly schedule: string;
   readonly run: (ctx: Ctx) => Promise<unknown>;
 }
+
+/** Its code is loaded with its first run: it reads workflow files. */
+const startScheduled = async (ctx: Ctx): Promise<void> =>
+  (await import("../../actions/runs/start-by-hand.ts")).startScheduled(ctx);
 
 const EVERY_MINUTE = "* * * * *";
 const EVERY_TEN_MINUTES = "*/10 * * * *";

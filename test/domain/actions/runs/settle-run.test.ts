@@ -1,7 +1,7 @@
 import { and, asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { events } from "../../../../src/db/schema/index.ts";
+import { events, workflowJobs } from "../../../../src/db/schema/index.ts";
 import { drawConsequences } from "../../../support/consequences.ts";
 import { db } from "../../../support/db.ts";
 import { quietly } from "../../../support/merge-queues.ts";
@@ -156,6 +156,28 @@ describe("a group", () => {
     expect(await statesOf(first)).toMatchObject({ b: "waiting" });
     await reach(first, "b", "success");
     expect(await statesOf(second)).toMatchObject({ a: "waiting", b: "blocked" });
+  });
+});
+
+describe("a group that names what another job gave", () => {
+  it("is evaluated once that job has ended", async () => {
+    const made = await makeWorkflow(
+      byHand([
+        `a: { ${step} }`,
+        `b: { needs: a, concurrency: "to-\${{ needs.a.outputs.place }}", ${step} }`,
+      ]),
+    );
+    const run = await dispatch(made);
+    await db
+      .update(workflowJobs)
+      .set({ outputs: { place: "north" } })
+      .where(and(eq(workflowJobs.runId, run.id), eq(workflowJobs.name, "a")));
+    await reach(run, "a", "success");
+    expect((await jobsOf(run))[1]).toMatchObject({
+      state: "waiting",
+      concurrencyGroup: "to-north",
+      isGroupEvaluated: true,
+    });
   });
 });
 
