@@ -203,6 +203,7 @@ CREATE TABLE `workflow_tasks` (
 CREATE UNIQUE INDEX `workflow_tasks_token` ON `workflow_tasks` (`token_hash`);--> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_tasks_attempt` ON `workflow_tasks` (`job_id`,`attempt`);--> statement-breakpoint
 CREATE INDEX `workflow_tasks_repo` ON `workflow_tasks` (`repo_id`,`id`);--> statement-breakpoint
+CREATE INDEX `workflow_tasks_of_runner` ON `workflow_tasks` (`runner_id`,`id`);--> statement-breakpoint
 CREATE INDEX `workflow_tasks_runner` ON `workflow_tasks` (`runner_id`) WHERE state = 'running';--> statement-breakpoint
 CREATE INDEX `workflow_tasks_running` ON `workflow_tasks` (`updated_at`) WHERE state = 'running';--> statement-breakpoint
 CREATE INDEX `workflow_tasks_open_log` ON `workflow_tasks` (`updated_at`) WHERE is_log_closed = 0 and state <> 'running';--> statement-breakpoint

@@ -2,6 +2,7 @@ import { reasonHeader } from "../entrance/failure-status.ts";
 import { OpenAPIHono } from "@hono/zod-openapi";
 import { TrieRouter } from "hono/router/trie-router";
 
+import { actionsRoutes } from "./actions/index.ts";
 import { adminRoutes } from "./admin/index.ts";
 import { branchRoutes } from "./branches/index.ts";
 import { commitRoutes } from "./commits/index.ts";
@@ -33,6 +34,7 @@ const ROUTES = [
   ...issueSearchRoutes,
   ...repoRoutes,
   ...hookRoutes,
+  ...actionsRoutes,
   ...branchRoutes,
   ...commitRoutes,
   ...gitRoutes,

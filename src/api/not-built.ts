@@ -11,38 +11,20 @@ const LIST = `
 GET /activitypub/user-id/{id}
 POST /activitypub/user-id/{id}/inbox
 GET /admin/actions/jobs
-GET /admin/actions/runners
-POST /admin/actions/runners/registration-token
-GET DELETE /admin/actions/runners/{runner_id}
 GET /admin/actions/runs
-GET /admin/runners/registration-token
 GET /orgs/{org}/actions/jobs
-GET /orgs/{org}/actions/runners
-GET POST /orgs/{org}/actions/runners/registration-token
-GET DELETE /orgs/{org}/actions/runners/{runner_id}
 GET /orgs/{org}/actions/runs
-GET /orgs/{org}/actions/secrets
-PUT DELETE /orgs/{org}/actions/secrets/{secretname}
-GET /orgs/{org}/actions/variables
-GET PUT POST DELETE /orgs/{org}/actions/variables/{variablename}
 GET /repos/{owner}/{repo}/actions/artifacts
 GET DELETE /repos/{owner}/{repo}/actions/artifacts/{artifact_id}
 GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/zip
 GET /repos/{owner}/{repo}/actions/jobs
 GET /repos/{owner}/{repo}/actions/jobs/{job_id}
 GET /repos/{owner}/{repo}/actions/jobs/{job_id}/logs
-GET /repos/{owner}/{repo}/actions/runners
-GET POST /repos/{owner}/{repo}/actions/runners/registration-token
-GET DELETE /repos/{owner}/{repo}/actions/runners/{runner_id}
 GET /repos/{owner}/{repo}/actions/runs
 GET DELETE /repos/{owner}/{repo}/actions/runs/{run}
 GET /repos/{owner}/{repo}/actions/runs/{run}/artifacts
 GET /repos/{owner}/{repo}/actions/runs/{run}/jobs
-GET /repos/{owner}/{repo}/actions/secrets
-PUT DELETE /repos/{owner}/{repo}/actions/secrets/{secretname}
 GET /repos/{owner}/{repo}/actions/tasks
-GET /repos/{owner}/{repo}/actions/variables
-GET PUT POST DELETE /repos/{owner}/{repo}/actions/variables/{variablename}
 GET /repos/{owner}/{repo}/actions/workflows
 GET /repos/{owner}/{repo}/actions/workflows/{workflow_id}
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/disable
@@ -50,13 +32,7 @@ POST /repos/{owner}/{repo}/actions/workflows/{workflow_id}/dispatches
 PUT /repos/{owner}/{repo}/actions/workflows/{workflow_id}/enable
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 GET /user/actions/jobs
-GET /user/actions/runners
-GET POST /user/actions/runners/registration-token
-GET DELETE /user/actions/runners/{runner_id}
 GET /user/actions/runs
-PUT DELETE /user/actions/secrets/{secretname}
-GET /user/actions/variables
-GET PUT POST DELETE /user/actions/variables/{variablename}
 `;
 
 /** Each operation of the list, as method and path. */

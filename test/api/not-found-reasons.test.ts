@@ -29,7 +29,7 @@ describe("an empty 404", () => {
     ["GET", "/repos/a/b/actions/runs", "not-built"],
     ["HEAD", "/repos/a/b/actions/runs", "not-built"],
     ["GET", "/repos/a/b/actions/artifacts/1/zip", "not-built"],
-    ["POST", "/orgs/a/actions/runners/registration-token", "not-built"],
+    ["GET", "/orgs/a/actions/runs", "not-built"],
     ["GET", "/users/nobody-here", "not-found"],
     ["GET", "/repos/nobody/nothing", "not-found"],
   ])("says of %s %s: %s", async (method, path, reason) => {

@@ -431,6 +431,7 @@ export const workflowTasks = sqliteTable(
     uniqueIndex("workflow_tasks_token").on(table.tokenHash),
     uniqueIndex("workflow_tasks_attempt").on(table.jobId, table.attempt),
     index("workflow_tasks_repo").on(table.repoId, table.id),
+    index("workflow_tasks_of_runner").on(table.runnerId, table.id),
     index("workflow_tasks_runner")
       .on(table.runnerId)
       .where(sql`state = 'running'`),

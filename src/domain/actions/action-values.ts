@@ -1,10 +1,11 @@
-import { and, sql, type SQL } from "drizzle-orm";
+import { and, eq, gt, sql, type SQL } from "drizzle-orm";
 
 import { onlyWhile } from "../../db/db.ts";
+import type { Params } from "../../db/prepared.ts";
 import type { actionSecrets, actionVariables } from "../../db/schema/index.ts";
 import { encodeUtf8 } from "../../git/byte-text.ts";
 import { invalid, invalidField, malformed } from "../../lib/failure.ts";
-import { isAtLevel, type ActionsLevel, levelArgument } from "./level.ts";
+import { type ActionsLevel, isAtLevel, type LevelArgument, levelArgument } from "./level.ts";
 
 // What secrets and variables have in common.
 
@@ -65,9 +66,14 @@ export function requireDescription(text: string | undefined): void {
   }
 }
 
+/** The condition for the values of a level. */
+export const isValueAt = (table: ValueTable, level: LevelArgument | Params<LevelArgument>) =>
+  // True of all names: by them SQLite finds the values of the service in an index.
+  and(isAtLevel(table, level), gt(table.name, sql`''`));
+
 /** The condition for a name among the values of a level. */
-export const isValueNamed = (table: ValueTable, level: ActionsLevel, name: string | SQL) =>
-  and(isAtLevel(table, levelArgument(level)), sql`${table.name} = ${name}`);
+export const isValueNamed = (table: ValueTable, level: ActionsLevel, name: string) =>
+  and(isAtLevel(table, levelArgument(level)), eq(table.name, name));
 
 type ValueTable = typeof actionSecrets | typeof actionVariables;
 
@@ -88,7 +94,7 @@ export function withinLimits(
     select count(*) < ${count}
       and coalesce(sum(length(${table.value})), 0) <= ${totalChars - value.length}
     from ${table}
-    where ${isAtLevel(table, levelArgument(level))} and ${table.name} <> ${name}
+    where ${isValueAt(table, levelArgument(level))} and ${table.name} <> ${name}
   )`;
   return onlyWhile<string>(isWithin, value);
 }

@@ -26,6 +26,7 @@ for (const part of [
       "/org/:org/settings",
       "/org/:org/settings/hooks/*",
       "/org/:org/settings/rulesets/*",
+      "/org/:org/settings/actions/*",
       "/org/:org/settings/blocked_users",
       "/org/:org/members/action",
       "/org/:org/teams/new",

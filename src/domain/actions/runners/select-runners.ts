@@ -1,4 +1,4 @@
-import { and, eq, exists, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
+import { and, eq, exists, getTableColumns, gt, isNull, type SQL, sql } from "drizzle-orm";
 
 import { type Database, flagColumn } from "../../../db/db.ts";
 import type { Params } from "../../../db/prepared.ts";
@@ -26,4 +26,7 @@ const isBusy = (db: Database): SQL =>
  * service see those of every level.
  */
 export const isSeenAt = (level: LevelArgument | Params<LevelArgument>): SQL | undefined =>
-  and(isNull(runners.endedAt), "isService" in level ? undefined : isAtLevel(runners, level));
+  and(
+    isNull(runners.endedAt),
+    "isService" in level ? gt(runners.id, 0) : isAtLevel(runners, level),
+  );

@@ -1,9 +1,9 @@
-import { asc, count, sql } from "drizzle-orm";
+import { and, asc, count, eq, sql } from "drizzle-orm";
 
 import { seal } from "../../../auth/seal.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { isViolation } from "../../../db/db.ts";
+import { type Database, isViolation } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { actionSecrets, type ActionSecret } from "../../../db/schema/index.ts";
@@ -11,6 +11,7 @@ import { notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import {
+  isValueAt,
   isValueNamed,
   requireDescription,
   requireValue,
@@ -27,19 +28,16 @@ import {
   levelValues,
 } from "../level.ts";
 
-/** A level that has secrets: the service has none. */
-export type SecretLevel = Exclude<ActionsLevel, { level: "service" }>;
-
 /** The purpose that values are sealed for. */
 export const SECRET_PURPOSE = "action_secret.value";
 
 /** A secret as administrators of its level see it: nobody reads the value again. */
 export type SecretEntry = Pick<ActionSecret, "name" | "description" | "createdAt" | "updatedAt">;
 
-/** Lists the secrets of a level, by name. */
+/** Lists the secrets of a level, by name. Jobs get none of the service's: no door sets them. */
 export async function listSecrets(
   { db }: Ctx,
-  level: SecretLevel,
+  level: ActionsLevel,
   { size, offset }: Slice,
 ): Promise<Listed<SecretEntry>> {
   const listed = { level: levelArgument(level) };
@@ -55,7 +53,7 @@ interface AtLevel {
   readonly level: LevelArgument;
 }
 
-const secretsAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
+const selectSecrets = (db: Database) =>
   db
     .select({
       name: actionSecrets.name,
@@ -63,8 +61,11 @@ const secretsAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
       createdAt: actionSecrets.createdAt,
       updatedAt: actionSecrets.updatedAt,
     })
-    .from(actionSecrets)
-    .where(isAtLevel(actionSecrets, p.level))
+    .from(actionSecrets);
+
+const secretsAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
+  selectSecrets(db)
+    .where(isValueAt(actionSecrets, p.level))
     .orderBy(asc(actionSecrets.name))
     .limit(p.size)
     .offset(p.offset),
@@ -74,8 +75,26 @@ const secretCount = prepare((db, p: Params<AtLevel>) =>
   db
     .select({ total: count().as("total") })
     .from(actionSecrets)
-    .where(isAtLevel(actionSecrets, p.level)),
+    .where(isValueAt(actionSecrets, p.level)),
 );
+
+/** @throws Failure `not_found` also for a secret of another level. */
+export async function findSecret(
+  { db }: Ctx,
+  level: ActionsLevel,
+  name: string,
+): Promise<SecretEntry> {
+  const named = { level: levelArgument(level), name: name.toUpperCase() };
+  const [secret] = await secretNamed(db, named);
+  if (!secret) throw noSecret();
+  return secret;
+}
+
+const secretNamed = prepare((db, p: Params<AtLevel & { name: string }>) =>
+  selectSecrets(db).where(and(isAtLevel(actionSecrets, p.level), eq(actionSecrets.name, p.name))),
+);
+
+const noSecret = () => notFound("secret does not exist");
 
 /** What is set of a secret. */
 export interface SecretOptions {
@@ -93,7 +112,7 @@ export interface SecretOptions {
  */
 export async function setSecret(
   ctx: Ctx,
-  level: SecretLevel,
+  level: ActionsLevel,
   nameAsSent: string,
   { value, description }: SecretOptions,
 ): Promise<"created" | "edited"> {
@@ -134,7 +153,7 @@ export async function setSecret(
 }
 
 /** @throws Failure `not_found` also for a name that no secret can have. */
-export async function deleteSecret(ctx: Ctx, level: SecretLevel, name: string): Promise<void> {
+export async function deleteSecret(ctx: Ctx, level: ActionsLevel, name: string): Promise<void> {
   const target = name.toUpperCase();
   const { deleted } = await batch(ctx.db, {
     deleted: ctx.db
@@ -147,5 +166,5 @@ export async function deleteSecret(ctx: Ctx, level: SecretLevel, name: string): 
       target,
     }),
   });
-  if (deleted.length === 0) throw notFound("secret does not exist");
+  if (deleted.length === 0) throw noSecret();
 }

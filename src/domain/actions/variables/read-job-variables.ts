@@ -1,9 +1,9 @@
-import { and, asc, eq, gt, isNull, or } from "drizzle-orm";
+import { asc, eq, or } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import { actionVariables } from "../../../db/schema/index.ts";
-import { toJobValues } from "../action-values.ts";
+import { isValueAt, toJobValues } from "../action-values.ts";
 import type { JobPlace } from "../secrets/read-job-secrets.ts";
 
 /**
@@ -23,12 +23,7 @@ const variablesOfJob = prepare((db, p: Params<JobPlace>) =>
       or(
         eq(actionVariables.repoId, p.repoId),
         eq(actionVariables.ownerId, p.ownerId),
-        and(
-          isNull(actionVariables.repoId),
-          isNull(actionVariables.ownerId),
-          // True of all: by it SQLite takes the index of the service's names for this part.
-          gt(actionVariables.name, ""),
-        ),
+        isValueAt(actionVariables, { isService: true }),
       ),
     )
     // Nulls come first: of the service both, of the owner that of the repository.

@@ -1,4 +1,4 @@
-import { asc, count, sql } from "drizzle-orm";
+import { and, asc, count, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -11,6 +11,7 @@ import { only } from "../../../lib/only.ts";
 import { recordAudit, recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 import {
+  isValueAt,
   isValueNamed,
   requireDescription,
   requireValue,
@@ -50,7 +51,7 @@ const variablesAtLevel = prepare((db, p: Params<AtLevel & Slice>) =>
   db
     .select()
     .from(actionVariables)
-    .where(isAtLevel(actionVariables, p.level))
+    .where(isValueAt(actionVariables, p.level))
     .orderBy(asc(actionVariables.name))
     .limit(p.size)
     .offset(p.offset),
@@ -60,7 +61,7 @@ const variableCount = prepare((db, p: Params<AtLevel>) =>
   db
     .select({ total: count().as("total") })
     .from(actionVariables)
-    .where(isAtLevel(actionVariables, p.level)),
+    .where(isValueAt(actionVariables, p.level)),
 );
 
 /** @throws Failure `not_found` also for a variable of another level. */
@@ -79,7 +80,7 @@ const variableNamed = prepare((db, p: Params<AtLevel & { name: string }>) =>
   db
     .select()
     .from(actionVariables)
-    .where(sql`${isAtLevel(actionVariables, p.level)} and ${actionVariables.name} = ${p.name}`),
+    .where(and(isAtLevel(actionVariables, p.level), eq(actionVariables.name, p.name))),
 );
 
 const noVariable = () => notFound("variable does not exist");

@@ -1,4 +1,6 @@
 import type { Ctx } from "../../../context.ts";
+import { settleLeft } from "../../actions/runs/settle-left.ts";
+import { startScheduled } from "../../actions/runs/start-by-hand.ts";
 import { cleanUpLogs } from "../../actions/tasks/clean-up-logs.ts";
 import {
   cancelAbandonedJobs,
@@ -50,6 +52,8 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
   { name: "send_mails", schedule: EVERY_MINUTE, run: sendAllDueMails },
   { name: "advance_merge_queues", schedule: EVERY_MINUTE, run: runDueQueues },
+  { name: "start_schedule_tasks", schedule: EVERY_MINUTE, run: startScheduled },
+  { name: "settle_runs", schedule: EVERY_MINUTE, run: settleLeft },
   { name: "update_mirrors", schedule: EVERY_MINUTE, run: sendDueMirrors },
   { name: "continue_migrations", schedule: EVERY_MINUTE, run: sendDueImports },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },

@@ -27,6 +27,8 @@ const PARTS = {
   orgs: ["Organizations", "/orgs", "organizations"],
   repos: ["Repositories", "/repos", "administration#removing-objects"],
   packages: ["Packages", "/packages", "packages"],
+  variables: ["Variables", "/actions/variables", "actions#secrets-and-variables"],
+  runners: ["Runners", "/actions/runners", "actions#runners"],
   schedule: ["Schedule", "/monitor/cron", "administration#the-schedule"],
   queues: ["Queues", "/monitor/queue", "administration#what-fails"],
   storage: ["Storage", "/storage", "limits"],

@@ -1,6 +1,7 @@
 import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { actions } from "./actions.tsx";
 import { audit } from "./audit.tsx";
 import { badges } from "./badges.tsx";
 import { configuration } from "./config.tsx";
@@ -18,6 +19,7 @@ export const adminPages: readonly Hono<WebEnv>[] = [
   users,
   user,
   lists,
+  actions,
   badges,
   schedule,
   queues,

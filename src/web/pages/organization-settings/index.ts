@@ -1,3 +1,4 @@
+import { actionsParts } from "../owner-settings/actions-parts.ts";
 import { hookParts } from "../owner-settings/hooks.tsx";
 import { openParts } from "../owner-settings/settings-part.ts";
 import { blockedUsers } from "./blocked-users.tsx";
@@ -20,6 +21,10 @@ export const organizationSettingsParts: readonly OrganizationSettingsPart[] = [
   ruleset,
   ...hookParts(ORG_SETTINGS, ({ account }: OrganizationSettingsPage) => ({
     hookOwner: { level: "organization", owner: account },
+  })),
+  ...actionsParts(ORG_SETTINGS, ({ account }: OrganizationSettingsPage) => ({
+    level: "owner",
+    owner: account,
   })),
   blockedUsers,
   memberActions,

@@ -5,6 +5,7 @@ import type { WebEnv } from "../../env.ts";
 import { type AccountPage, enterOrganizationPage } from "../account/enter.ts";
 import { renderAccount } from "../account/frame.tsx";
 import { requireOwn } from "../open-page.ts";
+import { ACTIONS_LINKS } from "../owner-settings/actions-links.ts";
 import { SettingsFrame } from "../owner-settings/settings-frame.tsx";
 import type {
   EnterSettings,
@@ -30,6 +31,7 @@ const LINKS = {
   "/labels": "Labels",
   "/rulesets": "Rules for branches",
   "/hooks": "Webhooks",
+  ...ACTIONS_LINKS,
   "/blocked_users": "Blocked users",
   "/packages": "Packages",
 } as const;

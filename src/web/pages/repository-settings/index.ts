@@ -1,3 +1,4 @@
+import { actionsParts } from "../owner-settings/actions-parts.ts";
 import { hookParts } from "../owner-settings/hooks.tsx";
 import { openParts } from "../owner-settings/settings-part.ts";
 import { branches, branchRule } from "./branches.tsx";
@@ -25,6 +26,10 @@ export const repositorySettingsParts: readonly RepositorySettingsPart[] = [
   ...hookParts(SETTINGS, ({ repo }: RepositorySettingsPage) => ({
     hookOwner: { level: "repository", repo: repo.row },
     repo,
+  })),
+  ...actionsParts(SETTINGS, ({ repo }: RepositorySettingsPage) => ({
+    level: "repository",
+    repo: repo.row,
   })),
   deployKeys,
   mirrors,

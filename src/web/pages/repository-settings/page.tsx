@@ -3,6 +3,7 @@ import type { Context } from "hono";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
 import { requireOwn } from "../open-page.ts";
+import { ACTIONS_LINKS } from "../owner-settings/actions-links.ts";
 import { SettingsFrame } from "../owner-settings/settings-frame.tsx";
 import type {
   EnterSettings,
@@ -29,6 +30,7 @@ const LINKS = {
   "/branches": "Branches",
   "/tags": "Tags",
   "/hooks": "Webhooks",
+  ...ACTIONS_LINKS,
   "/keys": "Deploy keys",
   "/mirrors": "Mirrors",
   "/lfs": "Large files",

@@ -2,6 +2,7 @@ import type { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
 import { account } from "./account.tsx";
+import { ownActions } from "./actions.tsx";
 import { appearance } from "./appearance.tsx";
 import { applications } from "./applications.tsx";
 import { blockedUsers } from "./blocked-users.tsx";
@@ -27,6 +28,7 @@ export const settingsPages: readonly Hono<WebEnv>[] = [
   organizations,
   repositories,
   ownHooks,
+  ownActions,
   blockedUsers,
   ownLog,
   exports,

@@ -22,13 +22,18 @@ const PARTS = {
   organization: ["Organizations", "organizations#members"],
   repos: ["Repositories", "migration#leaving"],
   hooks: ["Webhooks", "webhooks"],
+  "actions/secrets": ["Secrets", "actions#secrets-and-variables"],
+  "actions/variables": ["Variables", "actions#secrets-and-variables"],
+  "actions/runners": ["Runners", "actions#runners"],
   packages: ["Packages", "packages#cleanup-rules"],
   blocked_users: ["Blocked users", "access#blocks"],
   log: ["Log", "audit"],
 } as const satisfies Record<string, readonly [label: string, document: string]>;
 
+export type SettingsPartName = keyof typeof PARTS;
+
 /** The part whose address is that of the settings. */
-const FIRST: keyof typeof PARTS = "profile";
+const FIRST: SettingsPartName = "profile";
 
 /** The parts that the service has. */
 const partsOf = ({ ctx }: OwnPage): [name: string, label: string][] =>
@@ -39,7 +44,7 @@ const partsOf = ({ ctx }: OwnPage): [name: string, label: string][] =>
 
 /** How a page of the settings is sent. */
 interface SettingsOptions extends Omit<PageOptions, "title"> {
-  part: keyof typeof PARTS;
+  part: SettingsPartName;
   /** The outcome: what was done, or why it was not. */
   notice?: { kind: "error" | "done"; text: string } | undefined;
   /** Why a form was refused, in place of `status` and `notice`. */
