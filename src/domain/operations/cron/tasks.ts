@@ -1,13 +1,6 @@
 import type { Ctx } from "../../../context.ts";
 import { settleLeft } from "../../actions/runs/settle-left.ts";
 import { startScheduled } from "../../actions/runs/start-by-hand.ts";
-import { cleanUpLogs } from "../../actions/tasks/clean-up-logs.ts";
-import {
-  cancelAbandonedJobs,
-  closeLogs,
-  endEndlessTasks,
-  endSilentTasks,
-} from "../../actions/tasks/end-tasks.ts";
 import { continueDeletions } from "../deletions/delete-user.ts";
 import { continueRemovals } from "../../repos/repository/remove-remains.ts";
 import { sweepAudit } from "../../people/audit/sweep-audit.ts";
@@ -46,6 +39,10 @@ interface CronTask {
 const EVERY_MINUTE = "* * * * *";
 const EVERY_TEN_MINUTES = "*/10 * * * *";
 
+/** Loaded on first use: the schedule is a part of the start-up. */
+const loadEnds = () => import("../../actions/tasks/end-tasks.ts");
+const loadCleanup = () => import("../../actions/tasks/clean-up-logs.ts");
+
 /** All tasks of the schedule, in the order in which administrators see them. */
 export const CRON_TASKS: readonly CronTask[] = [
   { name: "requeue_webhooks", schedule: EVERY_MINUTE, run: requeueDue },
@@ -58,11 +55,31 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "continue_migrations", schedule: EVERY_MINUTE, run: sendDueImports },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
   { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
-  { name: "stop_zombie_tasks", schedule: EVERY_MINUTE, run: endSilentTasks },
-  { name: "stop_endless_tasks", schedule: EVERY_TEN_MINUTES, run: endEndlessTasks },
-  { name: "cancel_abandoned_jobs", schedule: EVERY_TEN_MINUTES, run: cancelAbandonedJobs },
-  { name: "close_action_logs", schedule: EVERY_MINUTE, run: closeLogs },
-  { name: "cleanup_actions", schedule: EVERY_TEN_MINUTES, run: cleanUpLogs },
+  {
+    name: "stop_zombie_tasks",
+    schedule: EVERY_MINUTE,
+    run: async (ctx) => (await loadEnds()).endSilentTasks(ctx),
+  },
+  {
+    name: "stop_endless_tasks",
+    schedule: EVERY_TEN_MINUTES,
+    run: async (ctx) => (await loadEnds()).endEndlessTasks(ctx),
+  },
+  {
+    name: "cancel_abandoned_jobs",
+    schedule: EVERY_TEN_MINUTES,
+    run: async (ctx) => (await loadEnds()).cancelAbandonedJobs(ctx),
+  },
+  {
+    name: "close_action_logs",
+    schedule: EVERY_MINUTE,
+    run: async (ctx) => (await loadEnds()).closeLogs(ctx),
+  },
+  {
+    name: "cleanup_actions",
+    schedule: EVERY_TEN_MINUTES,
+    run: async (ctx) => (await loadCleanup()).cleanUpLogs(ctx),
+  },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
   { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
   { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },
