@@ -20,6 +20,7 @@ export const exportNames: Check = {
 export function findNameClashes(sources: ReadonlyMap<string, string>): string[] {
   const pathsByName = new Map<string, Map<string, string[]>>();
   for (const [path, text] of sources) {
+    if (path.startsWith(GENERATED)) continue;
     for (const [, name = "", rest = ""] of text.matchAll(EXPORT)) {
       const part = partOf(path, rest);
       const byPart = pathsByName.get(name) ?? new Map<string, string[]>();
@@ -40,7 +41,10 @@ export function findNameClashes(sources: ReadonlyMap<string, string>): string[] 
 const EXPORT =
   /^export (?:declare |abstract |async )*(?:const|let|function\*?|class|interface|type|enum) (\w+)(.*)$/gm;
 
-const ENTRY_FOLDERS = /^(api|forges\/\w+|git-http|jobs|registries|web)\//;
+/** Files that a tool writes; their names are those of a protocol. */
+const GENERATED = "actions-runner/messages/";
+
+const ENTRY_FOLDERS = /^(actions-runner|api|forges\/\w+|git-http|jobs|registries|web)\//;
 
 /** The part of the program within which a name must be unique. */
 function partOf(path: string, rest: string): string {

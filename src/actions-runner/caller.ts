@@ -19,7 +19,7 @@ interface Caller {
 /** The key under which the values of a call have its context. */
 export const CALLER = createContextKey<Caller | undefined>(undefined);
 
-export function callerOf({ values }: HandlerContext): Caller {
+function callerOf({ values }: HandlerContext): Caller {
   const caller = values.get(CALLER);
   if (!caller) throw new Error("a call without its context");
   return caller;

@@ -30,6 +30,6 @@ export const gzip: Compression = {
       if (error instanceof ConnectError) throw error;
       throw new ConnectError("the call is not what gzip writes", Code.InvalidArgument);
     }
-    return new Blob(pieces).bytes() as Promise<Uint8Array<ArrayBuffer>>;
+    return new Blob(pieces).bytes();
   },
 };

@@ -3,7 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { ActionsRunnerEnv } from "./env.ts";
 
-type Answer = typeof import("./answer-call.ts").answerCall;
+type Answer = (request: Request, call: ActionsRunnerEnv["Variables"]) => Promise<Response>;
 
 /**
  * The services that runners of jobs call, by the Connect protocol. The code is loaded with the

@@ -1,7 +1,7 @@
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 
 import type { WorkResult, WorkState } from "../db/schema/index.ts";
-import type { LogRow as StoredRow } from "../domain/actions/tasks/log-rows.ts";
+import type { SentRow } from "../domain/actions/tasks/log-rows.ts";
 import { type LogRow, Result } from "./messages/runner/v1/messages_pb.ts";
 
 const RESULTS: ReadonlyMap<number, WorkResult> = new Map([
@@ -36,7 +36,7 @@ export function toMs(time: Timestamp | undefined): number | undefined {
   return ms !== undefined && ms > 0 ? ms : undefined;
 }
 
-export const toRow = ({ time, content }: LogRow): StoredRow => ({
+export const toRow = ({ time, content }: LogRow): SentRow => ({
   timeMs: toMs(time) ?? 0,
   nanos: (time?.nanos ?? 0) % 1_000_000,
   text: content,

@@ -24,7 +24,7 @@ const NO_JOBS = 1;
  * @throws Failure `unauthenticated` for an unknown runner, and for one whose one job has ended.
  */
 export async function pollRunner(ctx: Ctx, credential: RunnerCredential): Promise<PollingRunner> {
-  const { db, now } = ctx;
+  const { db } = ctx;
   const [runner] = await runnerWithVersion(db, credential);
   if (!runner || runner.endedAt !== null) throw unregistered();
   noteOnline(ctx, runner);
@@ -34,9 +34,10 @@ export async function pollRunner(ctx: Ctx, credential: RunnerCredential): Promis
 }
 
 /** Notes that a runner was here, unless that was noted lately. */
-export function noteOnline({ db, now, defer }: Ctx, { id, lastOnlineAt }: Runner): void {
+export function noteOnline(ctx: Ctx, { id, lastOnlineAt }: Runner): void {
+  const { db, now } = ctx;
   if (now - lastOnlineAt < NOTED_MS) return;
-  defer(
+  ctx.defer(
     db
       .update(runners)
       .set({ lastOnlineAt: now })

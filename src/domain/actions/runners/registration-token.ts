@@ -19,7 +19,7 @@ import {
 } from "../level.ts";
 
 /** What the column is sealed for. */
-export const SEALED_FOR_REGISTRATION = "runner registration";
+const SEALED_FOR_REGISTRATION = "runner registration";
 
 /**
  * The token with which runners register at a level: always the same one, until it is reset. The

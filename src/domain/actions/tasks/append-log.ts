@@ -8,8 +8,8 @@ import { conflict, Failure } from "../../../lib/failure.ts";
 import type { RunnerCredential } from "../runners/runner-credential.ts";
 import { findTaskOfRunner } from "./find-task.ts";
 import { joinLog } from "./join-log.ts";
-import { formatRows, type LogRow } from "./log-rows.ts";
-import { maskOf } from "./mask.ts";
+import { formatLogRows, type SentRow } from "./log-rows.ts";
+import { taskMask } from "./mask.ts";
 import { readTaskSecrets } from "./task-secrets.ts";
 
 /** Maximum bytes and rows of a log. A row says that it is cut there. */
@@ -27,7 +27,7 @@ export interface LogAppend {
   readonly taskId: number;
   /** The position of the first row in the log, from 0. */
   readonly index: number;
-  readonly rows: readonly LogRow[];
+  readonly rows: readonly SentRow[];
   /** Whether the log ends with these rows. */
   readonly isLast: boolean;
 }
@@ -81,15 +81,19 @@ async function tryAppend(
 }
 
 /** Notes that a task is alive whose runner has begun it, and has nothing to say. */
-function noteLife({ db, now, defer }: Ctx, { id, startedAt, updatedAt }: WorkflowTask): void {
+function noteLife(ctx: Ctx, { id, startedAt, updatedAt }: WorkflowTask): void {
   if (updatedAt !== startedAt) return;
+  const { db, now } = ctx;
   const isUnheard = and(eq(workflowTasks.id, id), eq(workflowTasks.updatedAt, startedAt));
   const later = Math.max(now, startedAt + 1);
-  defer(db.update(workflowTasks).set({ updatedAt: later }).where(isUnheard).execute());
+  ctx.defer(db.update(workflowTasks).set({ updatedAt: later }).where(isUnheard).execute());
 }
 
 /** Rows up to the bound of a log; the last row of a log that is cut says so. */
-function withCut({ logRows, logBytes }: WorkflowTask, rows: readonly LogRow[]): readonly LogRow[] {
+function withCut(
+  { logRows, logBytes }: WorkflowTask,
+  rows: readonly SentRow[],
+): readonly SentRow[] {
   let bytes = logBytes;
   const fitting = rows.findIndex((row, at) => {
     bytes += row.text.length;
@@ -104,10 +108,10 @@ function withCut({ logRows, logBytes }: WorkflowTask, rows: readonly LogRow[]): 
 async function maskRows(
   ctx: Ctx,
   { task, ...owner }: Awaited<ReturnType<typeof findTaskOfRunner>>,
-  rows: readonly LogRow[],
-): Promise<readonly LogRow[]> {
+  rows: readonly SentRow[],
+): Promise<readonly SentRow[]> {
   if (rows.length === 0) return rows;
-  const mask = maskOf(task, await readTaskSecrets(ctx, task, owner));
+  const mask = taskMask(task, await readTaskSecrets(ctx, task, owner));
   return rows.map((row) => ({ ...row, text: mask(row.text) }));
 }
 
@@ -122,7 +126,7 @@ export async function closeLogWith(ctx: Ctx, task: WorkflowTask, text: string): 
 }
 
 interface Stored {
-  readonly kept: readonly LogRow[];
+  readonly kept: readonly SentRow[];
   readonly receivedCount: number;
   readonly isLast: boolean;
 }
@@ -138,7 +142,7 @@ async function storeRows(
 ): Promise<boolean> {
   const { db, git, now } = ctx;
   const piece = { taskId: task.id, firstRow: task.logRows, rowCount: kept.length };
-  const bytes = formatRows(kept);
+  const bytes = formatLogRows(kept);
   if (kept.length > 0) await git.logFiles.put(piece, bytes);
   const isNext = and(
     eq(workflowTasks.id, task.id),

@@ -28,7 +28,7 @@ const UNITS_OF: Readonly<Record<keyof JobPermissions, readonly Unit[]>> = {
 const SCOPES = "write:issue,write:misc,write:package,write:repository,read:user,read:organization";
 
 /** What the token of a job may do in its repository. */
-export function toGrants(permissions: JobPermissions): TeamUnits {
+function toGrants(permissions: JobPermissions): TeamUnits {
   const grants: Partial<Record<Unit, (typeof ACCESS)["read" | "write"]>> = {};
   for (const [name, mode] of Object.entries(permissions)) {
     for (const unit of UNITS_OF[name as keyof JobPermissions] ?? []) grants[unit] = ACCESS[mode];

@@ -2,7 +2,6 @@ import { and, asc, eq, inArray, lt, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { insertSelect } from "../../../db/insert-select.ts";
 import { workflowLogPieces } from "../../../db/schema/index.ts";
 
 /** Maximum bytes of a piece that is joined of others. */
@@ -61,15 +60,13 @@ async function joinPieces({ db, git }: Ctx, group: readonly Piece[]): Promise<vo
     eq(workflowLogPieces.taskId, taskId),
     inArray(
       workflowLogPieces.firstRow,
-      sql`(
-      select value from json_each(${JSON.stringify(firstRows)})
-    )`,
+      sql`(select value from json_each(${JSON.stringify(firstRows)}))`,
     ),
   );
   const isWhole = sql`(
-    select coalesce(sum(${workflowLogPieces.rowCount}), 0) from ${workflowLogPieces}
+    select count(*) || ' ' || sum(${workflowLogPieces.rowCount}) from ${workflowLogPieces}
     where ${isOfGroup}
-  ) = ${rowCount} and (select count(*) from ${workflowLogPieces} where ${isOfGroup}) = ${group.length}`;
+  ) = ${`${group.length} ${rowCount}`}`;
   // The row of the first piece becomes that of the whole, and the others go, all or none.
   const { joined } = await batch(db, {
     joined: db

@@ -1,5 +1,5 @@
 /** A row of a log as a runner sends it. */
-export interface LogRow {
+export interface SentRow {
   /** In whole milliseconds, and the nanoseconds beyond that. */
   readonly timeMs: number;
   readonly nanos: number;
@@ -19,7 +19,7 @@ const ROW_CHARS_MAX = 64 * 1024;
 const encoder = new TextEncoder();
 
 /** A row as a line of the log, with its line break. */
-export function formatRow({ timeMs, nanos, text }: LogRow): string {
+function formatRow({ timeMs, nanos, text }: SentRow): string {
   const [begin] = toTime(timeMs).split(".", 1);
   const milliseconds = ((timeMs % 1000) + 1000) % 1000;
   const fraction = String(milliseconds * 10_000 + Math.floor(nanos / 100)).padStart(7, "0");
@@ -37,7 +37,7 @@ function toTime(timeMs: number): string {
 const cut = (text: string): string =>
   text.length > ROW_CHARS_MAX ? text.slice(0, ROW_CHARS_MAX).toWellFormed() : text;
 
-export const formatRows = (rows: readonly LogRow[]): Uint8Array =>
+export const formatLogRows = (rows: readonly SentRow[]): Uint8Array =>
   encoder.encode(rows.map(formatRow).join(""));
 
 /** The rows of a piece of a stored log. */

@@ -17,11 +17,12 @@ export type Mask = (text: string) => string;
  *
  * Runners mask the same; an action that writes past its runner does not.
  */
-export function maskOf(
+export function taskMask(
   { id, tokenHash }: Pick<WorkflowTask, "id" | "tokenHash">,
   secrets: Readonly<Record<string, string>>,
 ): Mask {
-  const lines = Object.values(secrets).flatMap((value) => [value, ...value.split(/\r?\n/)]);
+  const whole = Object.values(secrets);
+  const lines = whole.concat(whole.flatMap((value) => value.split(/\r?\n/)));
   const values = [...new Set(lines.map((line) => line.trim()))].filter((line) => line !== "");
   // A value that contains another one goes first.
   values.sort((one, other) => other.length - one.length);

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, ne, sql } from "drizzle-orm";
 
+import { isUnitOnSql } from "../../../auth/access/unit-switches.ts";
 import { hashSecret, makeSecret } from "../../../auth/secret.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -138,7 +139,7 @@ const takenJob = prepareAll((db, p: Params<TakingRunner>) => {
   const isFirst = and(
     sql`${workflowJobs.state} = 'waiting'`,
     isOfLevel,
-    eq(repositories.hasActions, true),
+    isUnitOnSql("actions"),
     sql`${repositories.archivedAt} is null`,
     hasLabels,
     isFree,

@@ -16,7 +16,7 @@ import { isFinal } from "../runs/next-states.ts";
 import { settleRun } from "../runs/settle-run.ts";
 import { closeLogWith } from "./append-log.ts";
 import { findTaskOfRunner, type TaskOfRunner } from "./find-task.ts";
-import { maskOf } from "./mask.ts";
+import { taskMask } from "./mask.ts";
 import { mergeOutputs } from "./task-outputs.ts";
 import { readTaskSecrets } from "./task-secrets.ts";
 import { endSteps, type StepReport, withReports } from "./task-steps.ts";
@@ -155,7 +155,7 @@ async function addOutputs(
   const isNew = Object.keys(reported).some((name) => !Object.hasOwn(task.outputs, name));
   if (!isNew) return { outputs: task.outputs, warnings: [] };
   const secrets = await readTaskSecrets(ctx, task, owner);
-  return mergeOutputs(task.outputs, reported, maskOf(task, secrets));
+  return mergeOutputs(task.outputs, reported, taskMask(task, secrets));
 }
 
 /**
