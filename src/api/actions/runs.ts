@@ -5,7 +5,7 @@ import { inArray } from "drizzle-orm";
 import { callerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
 import { repositories } from "../../db/schema/index.ts";
-import type { ActionsLevel } from "../../domain/actions/level.ts";
+import { levelArgument } from "../../domain/actions/level.ts";
 import { cancelRun, approveRun, deleteRun, rerun } from "../../domain/actions/runs/change-run.ts";
 import { findRun } from "../../domain/actions/runs/find-run.ts";
 import {
@@ -76,19 +76,6 @@ function toFilter(
   };
 }
 
-const placeOf = (level: ActionsLevel): RunFilter["of"] => {
-  switch (level.level) {
-    case "repository":
-      return { repoId: level.repo.id };
-    case "owner":
-      return { ownerId: level.owner.id };
-    case "service":
-      return "service";
-    default:
-      return level satisfies never;
-  }
-};
-
 /** Finds the repositories of listed runs, with what the caller may do there. */
 async function findRepositories(
   { db, actor }: Ctx,
@@ -150,7 +137,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
       const { ctx, actionsLevel, viewer } = c.var;
       const query = c.req.valid("query");
       const slice = readPage(ctx.config, query);
-      const { items, total } = await listRuns(ctx, toFilter(placeOf(actionsLevel), query), slice);
+      const { items, total } = await listRuns(ctx, toFilter(levelArgument(actionsLevel), query), slice);
       setPageHeaders(c, slice, total);
       const found = await findRepositories(
         ctx,
@@ -179,7 +166,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
       const { ctx, actionsLevel, viewer } = c.var;
       const query = c.req.valid("query");
       const slice = readPage(ctx.config, query);
-      const { items, total } = await listJobs(ctx, toFilter(placeOf(actionsLevel), query), slice);
+      const { items, total } = await listJobs(ctx, toFilter(levelArgument(actionsLevel), query), slice);
       setPageHeaders(c, slice, total);
       const found = await findRepositories(
         ctx,

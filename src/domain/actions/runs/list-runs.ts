@@ -3,6 +3,7 @@ import { and, count, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { columnsOf } from "../../../db/db.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
   repositories,
   type User,
@@ -16,6 +17,7 @@ import {
   type WorkState,
 } from "../../../db/schema/index.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
+import type { LevelArgument } from "../level.ts";
 
 /** A run without the event that caused it, and who caused it. */
 export interface ListedRun {
@@ -27,7 +29,7 @@ export interface ListedRun {
 /** Which runs, or jobs of runs, a list has. */
 export interface RunFilter {
   /** The repository, all of an account, or all. */
-  readonly of: { readonly repoId: number } | { readonly ownerId: number } | "service";
+  readonly of: LevelArgument;
   readonly runId?: number | undefined;
   readonly file?: string | undefined;
   readonly event?: string | undefined;
@@ -41,10 +43,10 @@ export interface RunFilter {
 
 const { payload: _event, ...runColumns } = columnsOf(workflowRuns, "r");
 
-function conditionOf(filter: RunFilter): SQL | undefined {
+function conditionOf(filter: RunFilter | Params<RunFilter>): SQL | undefined {
   const { of, runId, file, event, branch, actor, headOid } = filter;
   const isOfPlace =
-    of === "service"
+    "isService" in of
       ? undefined
       : "repoId" in of
         ? eq(workflowRuns.repoId, of.repoId)
@@ -66,29 +68,36 @@ function conditionOf(filter: RunFilter): SQL | undefined {
 }
 
 /** Lists runs, newest first. */
-export async function listRuns(
+export const listRuns = async (
   { db }: Ctx,
   filter: RunFilter,
   { size, offset }: Slice,
-): Promise<Listed<ListedRun>> {
+): Promise<Listed<ListedRun>> =>
+  toListedPage(
+    await batch(db, pageOfRuns(db, { filter, size, offset })),
+    ({ run, actor }): ListedRun => ({ run, actor: actor ?? undefined }),
+  );
+
+const pageOfRuns = prepareAll((db, p: Params<{ filter: RunFilter } & Slice>) => {
+  const { filter } = p;
   const { states } = filter;
-  const isListed = and(conditionOf(filter), states && inArray(workflowRuns.state, [...states]));
-  const page = await batch(db, {
+  const isListed = and(conditionOf(filter), states && inArray(workflowRuns.state, states));
+  return {
     rows: db
       .select({ run: runColumns, actor: columnsOf(users, "a") })
       .from(workflowRuns)
       .leftJoin(users, eq(users.id, workflowRuns.actorId))
       .where(isListed)
-      .orderBy(desc(workflowRuns.id))
-      .limit(size)
-      .offset(offset),
+      // The order of numbers is that of ids, and each has its index.
+      .orderBy(desc("repoId" in filter.of ? workflowRuns.number : workflowRuns.id))
+      .limit(p.size)
+      .offset(p.offset),
     counted: db
       .select({ total: count().as("total") })
       .from(workflowRuns)
       .where(isListed),
-  });
-  return toListedPage(page, ({ run, actor }) => ({ run, actor: actor ?? undefined }));
-}
+  };
+});
 
 /** A job with its run, and the runner of its present task. */
 export interface ListedJob {

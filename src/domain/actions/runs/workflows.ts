@@ -2,36 +2,36 @@ import { and, asc, count, eq, ne } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { type Repository, type WorkflowRow, workflows } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
-const isPresentIn = (repo: Pick<Repository, "id">) =>
+const isPresentIn = (repo: Pick<Repository, "id"> | Params<Pick<Repository, "id">>) =>
   and(eq(workflows.repoId, repo.id), eq(workflows.isPresent, true));
 
 /** Lists the workflows of the default branch, by file. */
-export async function listWorkflows(
+export const listWorkflows = async (
   { db }: Ctx,
-  repo: Pick<Repository, "id">,
+  { id }: Pick<Repository, "id">,
   { size, offset }: Slice,
-): Promise<Listed<WorkflowRow>> {
-  return toListedPage(
-    await batch(db, {
-      rows: db
-        .select()
-        .from(workflows)
-        .where(isPresentIn(repo))
-        .orderBy(asc(workflows.file))
-        .limit(size)
-        .offset(offset),
-      counted: db
-        .select({ total: count().as("total") })
-        .from(workflows)
-        .where(isPresentIn(repo)),
-    }),
-  );
-}
+): Promise<Listed<WorkflowRow>> =>
+  toListedPage(await batch(db, pageOfWorkflows(db, { repo: { id }, size, offset })));
+
+const pageOfWorkflows = prepareAll((db, p: Params<{ repo: Pick<Repository, "id"> } & Slice>) => ({
+  rows: db
+    .select()
+    .from(workflows)
+    .where(isPresentIn(p.repo))
+    .orderBy(asc(workflows.file))
+    .limit(p.size)
+    .offset(p.offset),
+  counted: db
+    .select({ total: count().as("total") })
+    .from(workflows)
+    .where(isPresentIn(p.repo)),
+}));
 
 /**
  * Finds a workflow of the default branch by its file.
