@@ -51,6 +51,10 @@ for (const part of [
   loadOnUse(["/:owner/:repo/-/migrate/*"], async () => [
     (await import("./repository/migration.tsx")).migrationState,
   ]),
+  loadOnUse(
+    ["/:owner/:repo/actions/*"],
+    async () => (await import("./actions/index.ts")).actionsPages,
+  ),
   // After the other pages below addresses of this form.
   loadOnUse(
     ["/:owner/:repo/settings", "/:owner/:repo/settings/*"],

@@ -1,7 +1,7 @@
 import type { Runner } from "../../../db/schema/index.ts";
 
 /** After how long without a request a runner counts as offline, in milliseconds. */
-const OFFLINE_MS = 90_000;
+export const OFFLINE_MS = 90_000;
 
 /**
  * How old the noted time of a runner's last request becomes before it is noted anew, in

@@ -10,6 +10,7 @@ import {
   workflowSchedules,
 } from "../../../db/schema/index.ts";
 import { columnsOf } from "../../../db/db.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
 import { logBug } from "../../../lib/log.ts";
 import { WorkBudget } from "../../../lib/work-budget.ts";
@@ -37,29 +38,29 @@ interface Found {
   readonly read: ReadFile;
 }
 
+/** A workflow at a ref, which may be started there by hand. */
+export interface Dispatchable {
+  /** The full name. */
+  readonly ref: string;
+  readonly workflow: Workflow;
+  readonly found: Found;
+}
+
 /**
- * Starts a workflow by hand.
+ * Finds a workflow that is started by hand.
  *
  * @param file Its name in the directory of workflow files.
  * @param refName A branch or tag, by its short or full name.
  * @throws Failure `not_found` for an unknown file or ref; `forbidden` for one that is switched off;
- *   `invalid` for a workflow that has faults or is not to be started by hand, and for inputs that it
- *   does not take.
+ *   `invalid` for a workflow that has faults or is not to be started by hand.
  */
-export async function dispatchWorkflow(
+export async function findDispatchable(
   ctx: Ctx,
   repo: RepositoryContext,
   file: string,
-  {
-    ref: refName,
-    inputs: given,
-  }: { readonly ref: string; readonly inputs: Record<string, unknown> },
-): Promise<WorkflowRun> {
-  const { db, actor } = ctx;
-  const [known] = await db
-    .select({ isDisabled: workflows.isDisabled })
-    .from(workflows)
-    .where(and(eq(workflows.repoId, repo.row.id), eq(workflows.file, file)));
+  refName: string,
+): Promise<Dispatchable> {
+  const [known] = await switchOf(ctx.db, { repoId: repo.row.id, file });
   if (known?.isDisabled) throw forbidden("the workflow is disabled");
   const found = await findFile(ctx, repo, file, [
     refName,
@@ -72,15 +73,46 @@ export async function dispatchWorkflow(
   if (!read.workflow.triggers.has("workflow_dispatch")) {
     throw invalid("the workflow has no workflow_dispatch trigger");
   }
-  const filled = readInputs(read.workflow, given);
+  return { ref: found.ref, workflow: read.workflow, found };
+}
+
+const switchOf = prepare((db, { repoId, file }: Params<{ repoId: number; file: string }>) =>
+  db
+    .select({ isDisabled: workflows.isDisabled })
+    .from(workflows)
+    .where(and(eq(workflows.repoId, repoId), eq(workflows.file, file))),
+);
+
+interface DispatchOptions {
+  /** A branch or tag, by its short or full name. */
+  readonly ref: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Starts that have the same one start once. */
+  readonly cause?: string;
+}
+
+/**
+ * Starts a workflow by hand.
+ *
+ * @throws Failure as `findDispatchable`, and `invalid` for inputs that it does not take.
+ */
+export async function dispatchWorkflow(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  file: string,
+  { ref, inputs: given, cause = crypto.randomUUID() }: DispatchOptions,
+): Promise<WorkflowRun> {
+  const { actor } = ctx;
+  const { workflow, found } = await findDispatchable(ctx, repo, file, ref);
+  const filled = readInputs(workflow, given);
   if ("fault" in filled) throw invalid(filled.fault);
-  const run = await start(ctx, repo, found, read.workflow, {
+  const run = await start(ctx, repo, found, workflow, {
     event: "workflow_dispatch",
-    cause: crypto.randomUUID(),
+    cause,
     actorId: actor.user?.id ?? 0,
     actorName: actor.user?.name ?? "",
     more: { inputs: filled.inputs, ref: found.ref, workflow: file },
-    inputs: toInputsContext(read.workflow, filled.inputs),
+    inputs: toInputsContext(workflow, filled.inputs),
   });
   if (!run) throw notFound();
   return run;

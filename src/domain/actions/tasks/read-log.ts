@@ -15,21 +15,26 @@ interface RowRange {
   /** The first row, from 0. */
   readonly fromRow: number;
   readonly rowCount: number;
+  /** Pieces of the log beyond these bytes are left out, but for the first one. */
+  readonly bytesMax?: number;
 }
 
 /**
- * Reads rows of the log of a task: fewer where it ends. The caller bounds their number.
+ * Reads rows of the log of a task: fewer where it ends, and where they are more than `bytesMax`. The
+ * caller bounds their number.
  *
  * Cost: one round trip, and a file of at most a megabyte for each thousands of rows.
  */
 export async function readLog(
   { db, git }: Ctx,
   { id }: Pick<LoggedTask, "id">,
-  { fromRow, rowCount }: RowRange,
+  { fromRow, rowCount, bytesMax = Infinity }: RowRange,
 ): Promise<readonly StoredLogRow[]> {
   return retryJoined(async () => {
     const end = fromRow + rowCount;
-    const pieces = await piecesOfRows(db, { taskId: id, fromRow, end });
+    const found = await piecesOfRows(db, { taskId: id, fromRow, end });
+    let bytes = 0;
+    const pieces = found.filter((piece, at) => (bytes += piece.bytes) <= bytesMax || at === 0);
     const parts = await Promise.all(pieces.map((piece) => git.logFiles.read(piece)));
     const rows: StoredLogRow[] = [];
     for (const [at, piece] of pieces.entries()) {

@@ -37,6 +37,9 @@ export const READ_PULLS: Requirement = { unit: "pulls", mode: "read" };
 /** The permission for the wiki of a repository. */
 export const READ_WIKI: Requirement = { unit: "wiki", mode: "read" };
 
+/** The permission for the runs of workflows. */
+export const READ_ACTIONS: Requirement = { unit: "actions", mode: "read" };
+
 /** The permission for pages about files and history. */
 export const READ_CODE: Requirement = { unit: "code", mode: "read" };
 

@@ -15,7 +15,14 @@ import { Icon } from "../icon.tsx";
 import { Form } from "../layout.tsx";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import { Banners } from "./banners.tsx";
-import { type EnteredRepository, READ_CODE, READ_ISSUES, READ_PULLS, READ_WIKI } from "./enter.ts";
+import {
+  type EnteredRepository,
+  READ_ACTIONS,
+  READ_CODE,
+  READ_ISSUES,
+  READ_PULLS,
+  READ_WIKI,
+} from "./enter.ts";
 
 /** The permission for the packages that are linked to a repository. */
 export const READ_PACKAGES: Requirement = { unit: "packages", mode: "read" };
@@ -50,6 +57,7 @@ const TABS = {
     requirement: READ_PULLS,
     count: (row) => row.openPullCount,
   },
+  actions: { label: "Actions", path: "/actions", requirement: READ_ACTIONS },
   releases: {
     label: "Releases",
     path: "/releases",
