@@ -151,7 +151,7 @@ export default defineConfig({
         test: {
           name: "worker",
           include: [
-            "test/{auth,db,domain,entrance,events,forges,hostile,jobs,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
+            "test/{actions-runner,auth,db,domain,entrance,events,forges,hostile,jobs,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
           exclude: [DOCUMENT_TEST, NODE_TESTS],

@@ -4,6 +4,7 @@ import { TrieRouter } from "hono/router/trie-router";
 import { getCookie } from "hono/cookie";
 import { getPath } from "hono/utils/url";
 
+import { actionsRunner } from "./actions-runner/index.ts";
 import { ANONYMOUS } from "./auth/actor.ts";
 import { type LimitedAction, RateLimits } from "./auth/rate-limits.ts";
 import { SignInFailures } from "./auth/sign-in-failures.ts";
@@ -93,6 +94,7 @@ export function createApp(config: Config): Hono<AppEnv> {
   // /v2/{owner}/raw/manifests/1. Then the web, since the API's router answers every path below
   // /api/v1, also those of web routes.
   app.route("/", registries);
+  app.route("/", actionsRunner);
   app.route("/", web);
   app.route("/api/v1", api);
   app.route("/", gitHttp);

@@ -380,6 +380,14 @@ export class Bucket {
     }
   }
 
+  /** All bytes of a small file; undefined if there is none. */
+  readWhole(key: string): Promise<Uint8Array | undefined> {
+    return this.semaphore.run(async () => {
+      const object = await this.bucket.get(key);
+      return object ? new Uint8Array(await object.arrayBuffer()) : undefined;
+    });
+  }
+
   /** The size of a file in bytes; undefined if there is none. */
   async findSize(key: string): Promise<number | undefined> {
     const object = await this.semaphore.run(() => this.bucket.head(key));

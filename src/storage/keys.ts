@@ -1,6 +1,6 @@
 import type { PackFileKind } from "../git/store.ts";
 import { isSha256 } from "../lib/hex.ts";
-import type { AvatarFile, LargeFile, RepositoryLocation } from "./repository-records.ts";
+import type { AvatarFile, LargeFile, LogPiece, RepositoryLocation } from "./repository-records.ts";
 
 /**
  * Keys of the bucket. No other file builds keys.
@@ -57,3 +57,10 @@ function checkUuid(uuid: string): string {
   if (!UUID.test(uuid)) throw new Error("a file that no uuid names");
   return uuid;
 }
+
+/** All pieces of the log of a task. */
+export const logPrefix = (taskId: number): string => `actions/logs/${taskId}/`;
+
+/** A piece of a log: rows that follow each other. */
+export const logPieceKey = ({ taskId, firstRow, rowCount }: LogPiece): string =>
+  `${logPrefix(taskId)}${firstRow}-${rowCount}`;

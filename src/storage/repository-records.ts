@@ -389,3 +389,11 @@ export interface DoneWork {
   /** When the repository is to be searched for unreachable objects. */
   policy: CollectionPolicy;
 }
+
+/** A piece of the log of a task. */
+export interface LogPiece {
+  readonly taskId: number;
+  /** From 0. */
+  readonly firstRow: number;
+  readonly rowCount: number;
+}

@@ -25,6 +25,7 @@ import { HashedFiles } from "./hashed-files.ts";
 import { ResultCache } from "./result-cache.ts";
 import { attachmentKey, draftName, packageFileKey, packKey, rescueKey } from "./keys.ts";
 import { LargeFiles } from "./large-files.ts";
+import { LogFiles } from "./log-files.ts";
 import { OpenRepository } from "./open-repository.ts";
 import {
   deletePack,
@@ -92,6 +93,8 @@ export class GitStorage {
   readonly attachmentFiles: HashedFiles<"sha256">;
   /** The bytes of the blobs of packages. */
   readonly packageFiles: HashedFiles<DigestName>;
+  /** The logs of tasks. */
+  readonly logFiles: LogFiles;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
@@ -124,6 +127,7 @@ export class GitStorage {
     this.attachmentFiles = new HashedFiles(this.bucket, attachmentKey, ["sha256"]);
     const digests = ["md5", "sha1", "sha256", "sha512"] as const;
     this.packageFiles = new HashedFiles(this.bucket, packageFileKey, digests);
+    this.logFiles = new LogFiles(this.bucket);
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;

@@ -1,61 +1,189 @@
+import { createExecutionContext, waitOnExecutionContext } from "cloudflare:test";
+import { env } from "cloudflare:workers";
+import { type Client, createClient, type Transport } from "@connectrpc/connect";
+import { createTransport } from "@connectrpc/connect/protocol-connect";
+import { createFetchClient } from "@connectrpc/connect/protocol";
+
+import { gzip } from "../../src/actions-runner/gzip.ts";
+import { PingService } from "../../src/actions-runner/messages/ping/v1/services_pb.ts";
+import { RunnerService } from "../../src/actions-runner/messages/runner/v1/services_pb.ts";
+import { createApp } from "../../src/app.ts";
+import { hashSecret, makeSecret } from "../../src/auth/secret.ts";
+import { parseConfig } from "../../src/config.ts";
+import type { Ctx } from "../../src/context.ts";
 import {
-  actionSecrets,
-  type ActionSecret,
-  actionVariables,
-  type ActionVariable,
   type Runner,
   runners,
+  workflowJobs,
+  type WorkflowJob,
+  workflowRuns,
+  type WorkflowRun,
+  workflowTasks,
+  type WorkflowTask,
 } from "../../src/db/schema/index.ts";
+import type { RunnerCredential } from "../../src/domain/actions/runners/runner-credential.ts";
 import { only } from "../../src/lib/only.ts";
+import { eq } from "drizzle-orm";
 import { db } from "./db.ts";
-import { freshName } from "./make.ts";
+import { freshName, type TestRepo } from "./make.ts";
+import { SEALING_KEYS } from "./sealing.ts";
+import { systemCtx, TEST_SETTINGS } from "./system.ts";
 
-/** The columns of a level; without both, the service. */
-export interface LevelRow {
-  readonly repoId?: number;
-  readonly ownerId?: number;
+/** The time of tests in which nothing depends on it, in milliseconds. */
+export const NOW = 1_000_000;
+
+/** A context with a key, whose deferred work can be awaited. */
+export function actionsCtx(now = NOW): Ctx & { settled(): Promise<void> } {
+  const deferred: Promise<unknown>[] = [];
+  const ctx = systemCtx({}, now, { SEALING_KEYS });
+  return {
+    ...ctx,
+    defer: (work) => void deferred.push(work),
+    settled: async () => {
+      while (deferred.length > 0) await deferred.shift();
+    },
+  };
 }
 
-const freshValueName = (): string => freshName("N").toUpperCase().replaceAll("-", "_");
+/** A runner with the token that it sends. */
+export interface TestRunner extends Runner {
+  readonly token: string;
+  readonly credential: RunnerCredential;
+}
 
-/** A secret whose value no key has sealed. */
-export const makeActionSecret = async (level: LevelRow): Promise<ActionSecret> =>
-  only(
-    await db
-      .insert(actionSecrets)
-      .values({ ...level, name: freshValueName(), value: "1.none.", createdAt: 1, updatedAt: 1 })
-      .returning(),
-  );
+/** A runner of the service, unless `fields` say whose it is. */
+export async function makeRunner(fields: Partial<Runner> = {}): Promise<TestRunner> {
+  const token = makeSecret();
+  const row = {
+    uuid: crypto.randomUUID(),
+    name: freshName("runner"),
+    tokenHash: await hashSecret(token),
+    labels: ["linux"],
+    lastOnlineAt: NOW,
+    createdAt: NOW,
+    ...fields,
+  };
+  const runner = only(await db.insert(runners).values(row).returning());
+  return { ...runner, token, credential: { uuid: runner.uuid, tokenHash: runner.tokenHash } };
+}
 
-export const makeActionVariable = async (
-  level: LevelRow,
-  fields: Partial<ActionVariable> = {},
-): Promise<ActionVariable> =>
-  only(
-    await db
-      .insert(actionVariables)
-      .values({
-        ...level,
-        name: freshValueName(),
-        value: "value",
-        createdAt: 1,
-        updatedAt: 1,
-        ...fields,
-      })
-      .returning(),
-  );
+let numbers = 0;
 
-/** A runner that was seen shortly after 1970, and whose token nobody has. */
-export const makeRunner = async (
-  level: LevelRow,
-  fields: Partial<Runner> = {},
-): Promise<Runner> => {
-  const name = freshName("runner");
-  const row = { name, uuid: name, tokenHash: name, labels: ["linux"], lastOnlineAt: 1 };
-  return only(
-    await db
-      .insert(runners)
-      .values({ ...level, ...row, createdAt: 1, ...fields })
-      .returning(),
-  );
-};
+/** A run that waits for a runner, without jobs. */
+export async function makeRun(
+  repo: TestRepo,
+  fields: Partial<WorkflowRun> = {},
+): Promise<WorkflowRun> {
+  const row = {
+    repoId: repo.id,
+    number: ++numbers,
+    file: "ci.yml",
+    path: ".gitea/workflows/ci.yml",
+    name: "CI",
+    title: "Add a file",
+    event: "push",
+    cause: crypto.randomUUID(),
+    payload: JSON.stringify({ ref: "refs/heads/main" }),
+    ref: "refs/heads/main",
+    headOid: "a".repeat(40),
+    headBranch: "main",
+    actorId: repo.ownerId,
+    state: "waiting" as const,
+    createdAt: NOW,
+    updatedAt: NOW,
+    ...fields,
+  };
+  return only(await db.insert(workflowRuns).values(row).returning());
+}
+
+/** The workflow file of a job with two steps. */
+export const PAYLOAD = [
+  "on: push",
+  "jobs:",
+  "  build:",
+  "    runs-on: linux",
+  "    steps:",
+  "      - uses: actions/checkout@v4",
+  "      - name: Test",
+  "        run: make test",
+  "",
+].join("\n");
+
+let positions = 0;
+
+/** A job that waits for a runner with the label `linux`. */
+export async function makeJob(
+  run: WorkflowRun,
+  repo: TestRepo,
+  fields: Partial<WorkflowJob> = {},
+): Promise<WorkflowJob> {
+  positions += 1;
+  const row = {
+    runId: run.id,
+    repoId: run.repoId,
+    ownerId: repo.ownerId,
+    position: positions,
+    jobId: `build${positions}`,
+    name: "build",
+    needs: [],
+    hasCondition: false,
+    labels: ["linux"],
+    payload: PAYLOAD,
+    timeoutMinutes: 360,
+    permissions: { contents: "write" } as const,
+    state: "waiting" as const,
+    readySequence: NOW + positions,
+    createdAt: NOW,
+    updatedAt: NOW,
+    ...fields,
+  };
+  return only(await db.insert(workflowJobs).values(row).returning());
+}
+
+export const findJob = async (id: number): Promise<WorkflowJob> =>
+  only(await db.select().from(workflowJobs).where(eq(workflowJobs.id, id)));
+
+export const findTask = async (id: number): Promise<WorkflowTask> =>
+  only(await db.select().from(workflowTasks).where(eq(workflowTasks.id, id)));
+
+/** Sends a request to the service with a key. */
+export async function visitRunnerDoor(request: Request): Promise<Response> {
+  const app = createApp(parseConfig({ ...TEST_SETTINGS, SEALING_KEYS }));
+  const execution = createExecutionContext();
+  const response = await app.fetch(request, env, execution);
+  await waitOnExecutionContext(execution);
+  return response;
+}
+
+const BASE_URL = "http://forge.test/api/actions";
+
+function openTransport(runner?: TestRunner, form: "binary" | "json" = "binary"): Transport {
+  return createTransport({
+    baseUrl: BASE_URL,
+    httpClient: createFetchClient((input, init) => visitRunnerDoor(new Request(input, init))),
+    useBinaryFormat: form === "binary",
+    interceptors: [
+      (next) => (request) => {
+        if (runner) {
+          request.header.set("X-Runner-Uuid", runner.uuid);
+          request.header.set("X-Runner-Token", runner.token);
+        }
+        return next(request);
+      },
+    ],
+    acceptCompression: [gzip],
+    sendCompression: form === "json" ? gzip : null,
+    compressMinBytes: 0,
+    readMaxBytes: 1e8,
+    writeMaxBytes: 1e8,
+  });
+}
+
+/** A client of the services of runners, as one that registered where a runner is given. */
+export const runnerClient = (
+  runner?: TestRunner,
+  form?: "binary" | "json",
+): Client<typeof RunnerService> => createClient(RunnerService, openTransport(runner, form));
+
+export const pingClient = (form?: "binary" | "json"): Client<typeof PingService> =>
+  createClient(PingService, openTransport(undefined, form));

@@ -11,6 +11,7 @@ import { ORGANIZATION_DETAILS } from "./details/organization-details.ts";
 import { PACKAGE_DETAILS } from "./details/package-details.ts";
 import { REPOSITORY_DETAILS } from "./details/repository-details.ts";
 import { RUNNER_DETAILS } from "./details/runner-details.ts";
+import { WORKFLOW_DETAILS } from "./details/workflow-details.ts";
 import { SIGN_IN_DETAILS } from "./details/sign-in-details.ts";
 
 /**
@@ -28,6 +29,7 @@ export const AUDIT_DETAILS = {
   ...PACKAGE_DETAILS,
   ...ACTION_VALUE_DETAILS,
   ...RUNNER_DETAILS,
+  ...WORKFLOW_DETAILS,
 } as const;
 
 /** The recorded kinds of entries. */

@@ -1,6 +1,6 @@
 import type { SampleRequest, Samples } from "../../support/samples/sample.ts";
 import type { World } from "../../support/samples/world.ts";
-import type { LevelRow } from "../../support/actions.ts";
+import type { LevelRow } from "../../support/action-values.ts";
 
 /** A level of secrets, variables and runners, as samples of their operations need it. */
 export interface SampledLevel {

@@ -1,4 +1,4 @@
-import { makeRunner } from "../../support/actions.ts";
+import { makeRunner } from "../../support/action-values.ts";
 import { defineSamples, NOTHING } from "../../support/samples/sample.ts";
 import { onOne, samplesOf } from "./level-samples.ts";
 

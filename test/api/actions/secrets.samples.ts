@@ -1,4 +1,4 @@
-import { makeActionSecret } from "../../support/actions.ts";
+import { makeActionSecret } from "../../support/action-values.ts";
 import { defineSamples, NOTHING } from "../../support/samples/sample.ts";
 import { onOne, samplesOfSecrets } from "./level-samples.ts";
 

@@ -1,4 +1,4 @@
-import { makeActionVariable } from "../../support/actions.ts";
+import { makeActionVariable } from "../../support/action-values.ts";
 import { freshName } from "../../support/make.ts";
 import { defineSamples, NOTHING } from "../../support/samples/sample.ts";
 import { onOne, samplesOf } from "./level-samples.ts";

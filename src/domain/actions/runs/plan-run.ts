@@ -1,9 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import type { WorkflowFault } from "../../../db/schema/index.ts";
-import { openExpressions } from "../workflow/expressions.ts";
 import { type PlannedJob, planJobs } from "../workflow/plan-jobs.ts";
 import type { Workflow } from "../workflow/workflow.ts";
-import { WorkflowError } from "../workflow/workflow-error.ts";
 import type { NewRun } from "./insert-run.ts";
 import { runContext, type RunFacts } from "./run-context.ts";
 
@@ -45,29 +43,17 @@ export async function planRun(
   const run = { ...base, path: workflow.path, name: workflow.name, title };
   const github = runContext(ctx, { run, ...repo });
   const contexts = { github, vars, ...(inputs && { inputs }) };
-  try {
-    const scope = (await openExpressions()).open(contexts, true);
-    const named = workflow.runName === undefined ? "" : scope.readText(workflow.runName).trim();
-    const { concurrency } = workflow;
-    const group = concurrency ? scope.readText(concurrency.group) : "";
-    const cancels = concurrency?.cancelInProgress ?? false;
-    const cancelsInProgress =
-      typeof cancels === "boolean" ? cancels : scope.readText(cancels) === "true";
-    const planned = await planJobs(workflow, contexts);
-    if ("faults" in planned) return faultyRun(run, planned.faults);
-    return {
-      run: {
-        ...run,
-        title: (named || title).slice(0, TITLE_MAX).toWellFormed(),
-        concurrencyGroup: group.slice(0, GROUP_MAX).toWellFormed(),
-        cancelsInProgress,
-      },
-      jobs: planned.jobs,
-    };
-  } catch (error) {
-    if (!(error instanceof WorkflowError)) throw error;
-    return faultyRun(run, [{ message: error.message }]);
-  }
+  const planned = await planJobs(workflow, contexts);
+  if ("faults" in planned) return faultyRun(run, planned.faults);
+  return {
+    run: {
+      ...run,
+      title: (planned.title || title).slice(0, TITLE_MAX).toWellFormed(),
+      concurrencyGroup: planned.group.slice(0, GROUP_MAX).toWellFormed(),
+      cancelsInProgress: planned.cancelsInProgress,
+    },
+    jobs: planned.jobs,
+  };
 }
 
 /** A run of a workflow that can't be run. */

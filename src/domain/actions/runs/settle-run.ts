@@ -53,8 +53,8 @@ export async function settleRun(ctx: Ctx, runId: number): Promise<void> {
 /** A run with what belongs to it. */
 interface OpenRun {
   readonly run: WorkflowRun;
-  readonly repo: Repository;
-  readonly owner: User;
+  readonly repo: Pick<Repository, "id" | "ownerId" | "name">;
+  readonly owner: Pick<User, "name">;
   readonly jobs: readonly SettledJob[];
 }
 
@@ -82,8 +82,12 @@ async function openRun(
     rows: db
       .select({
         run: columnsOf(workflowRuns, "r"),
-        repo: columnsOf(repositories, "repo"),
-        owner: columnsOf(users, "o"),
+        repo: {
+          id: sql<number>`${repositories.id}`.as("repo_id"),
+          ownerId: sql<number>`${repositories.ownerId}`.as("repo_owner_id"),
+          name: sql<string>`${repositories.name}`.as("repo_name"),
+        },
+        owner: { name: sql<string>`${users.name}`.as("owner_name") },
         isHeld: flagColumn(isHeld, "is_held"),
       })
       .from(workflowRuns)
@@ -208,7 +212,7 @@ async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<nu
 }
 
 /** Increases with each job of the service that begins to wait, and is the time where that is more. */
-const nextSequence = (now: number): SQL<number> => sql`(
+export const nextSequence = (now: number): SQL<number> => sql`(
   select max(${now}, coalesce(max(newest.ready_sequence), 0) + 1)
   from ${workflowJobs} newest
 ) + ${workflowJobs.position}`;

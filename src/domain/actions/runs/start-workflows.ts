@@ -19,8 +19,6 @@ import {
   listWebhookEvents,
   type WebhookEvent,
 } from "../../../events/webhooks/payloads/webhook-event.ts";
-import { decodeText } from "../../../git/byte-text.ts";
-import { parseCommit } from "../../../git/object/commit.ts";
 import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import type { WorkBudget } from "../../../lib/work-budget.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -37,6 +35,7 @@ import { readJobVariables } from "../variables/read-job-variables.ts";
 import { isSkipped } from "../workflow/is-skipped.ts";
 import { isTriggered } from "../workflow/is-triggered.ts";
 import { listChangedPaths } from "./changed-paths.ts";
+import { readMessage, titleOf } from "./commit-message.ts";
 import { faultyRun, type PlannedRun, planRun, type RunBase } from "./plan-run.ts";
 import { storePlanned } from "./store-planned.ts";
 import { type ReadFile, readAll, storeWorkflows } from "./store-workflows.ts";
@@ -78,6 +77,7 @@ export const startWorkflows: Consequence = {
     "release.deleted",
     "wiki.changed",
     "package.created",
+    "workflow_run.changed",
   ],
   isNeeded: sql`(
     ${events.actorId} <> ${JOBS_USER_ID}
@@ -192,6 +192,9 @@ function filesAt(start: Start, { node }: Place): Promise<ReadFile[]> {
   return reading;
 }
 
+/** Runs that cause each other by `workflow_run`, at most. */
+const CHAIN_MAX = 5;
+
 /** Starts the workflows that a trigger names, unless its commit asks for none. */
 async function startTriggered(
   start: Start,
@@ -200,6 +203,7 @@ async function startTriggered(
   cause: string,
 ): Promise<void> {
   const { ctx, budget, snapshot, source } = start;
+  if ((source.work?.run.chainLength ?? 0) >= CHAIN_MAX) return;
   const place = await placeOf(start, trigger);
   const files = place ? await filesAt(start, place) : [];
   if (!place || files.length === 0) return;
@@ -217,6 +221,10 @@ async function startTriggered(
             ref: place.ref,
             ...(trigger.action !== undefined && { action: trigger.action }),
             ...(isOfPull(trigger) && { baseBranch: pull?.pulls[0]?.baseBranch ?? "" }),
+            ...(source.work && {
+              baseBranch: source.work.run.headBranch,
+              workflowName: source.work.run.name,
+            }),
             changedPaths,
           });
     if (isOne) triggered.push(each);
@@ -241,8 +249,6 @@ async function startTriggered(
   }
 }
 
-const titleOf = (message: string): string => message.split("\n", 1)[0] ?? "";
-
 /** The names of repository and actor in expressions. */
 const namesOf = ({ repo, source }: Start) => ({
   repoName: repo.row.name,
@@ -257,11 +263,6 @@ const isSkippable = ({ event, action }: Trigger): boolean =>
   event === "push" ||
   (event.startsWith("pull_request") &&
     ["opened", "reopened", "synchronize"].includes(action ?? ""));
-
-async function readMessage({ repository }: RepositorySnapshot, node: Node): Promise<string> {
-  const { objects, graph } = repository;
-  return decodeText(parseCommit(await objects.readAt(graph.location(node))).message);
-}
 
 /** The commit with which the changes of an event are compared; none for all that a tree has. */
 function changeBase({ source }: Start, webhookEvent: WebhookEvent): string | undefined {
@@ -346,6 +347,7 @@ function toBase(
     baseBranch: pull?.baseBranch ?? "",
     headRepoId: pull && pull.headRepoId !== repo.row.id ? pull.headRepoId : null,
     actorId: recorded.actorId,
+    chainLength: (source.work?.run.chainLength ?? 0) + 1,
     isFromFork,
     needsApproval: isFromFork && !isTrusted,
   };

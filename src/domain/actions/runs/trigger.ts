@@ -81,6 +81,9 @@ export function triggersOf(webhookEvent: WebhookEvent): readonly Trigger[] {
     case "pull_request_review_rejected":
     case "pull_request_review_comment":
       return [{ event: "pull_request_review", action: "submitted", source: { kind: "head" } }];
+    case "workflow_run":
+      return [{ event, action: webhookEvent.action, source: DEFAULT_BRANCH }];
+    case "workflow_job":
     case "repository":
     case "status":
       return [];

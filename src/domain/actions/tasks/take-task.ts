@@ -86,7 +86,7 @@ interface TakenJob {
   readonly needed: readonly NeededJob[];
 }
 
-type NeededJob = Pick<WorkflowJob, "jobId" | "state" | "outputs">;
+type NeededJob = Pick<WorkflowJob, "jobId" | "state" | "outputs" | "continuesOnError">;
 
 async function takeJob(
   { db, now }: Ctx,
@@ -220,6 +220,7 @@ const takenJob = prepareAll((db, p: Params<TakingRunner>) => {
         jobId: workflowJobs.jobId,
         state: workflowJobs.state,
         outputs: workflowJobs.outputs,
+        continuesOnError: workflowJobs.continuesOnError,
       })
       .from(workflowJobs)
       .where(
@@ -281,7 +282,10 @@ function toNeeds(jobs: readonly NeededJob[]): ReadonlyMap<string, TaskNeed> {
         if (value !== "" || outputs[name] === undefined) outputs[name] = value;
       }
     }
-    needs.set(key, { outputs, result: resultOf(matrix.map(({ state }) => state)) });
+    const states = matrix.map(({ state, continuesOnError }) =>
+      state === "failure" && continuesOnError ? "success" : state,
+    );
+    needs.set(key, { outputs, result: resultOf(states) });
   }
   return needs;
 }

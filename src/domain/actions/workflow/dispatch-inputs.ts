@@ -50,16 +50,16 @@ export function readInputs(
   for (const input of dispatchInputs) {
     const { name } = input;
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    const isGiven = value !== undefined && value !== null && value !== "";
-    if (isGiven && !["string", "number", "boolean"].includes(typeof value)) {
+    const word = toText(value ?? "");
+    if (word === undefined) {
       return { fault: `The input '${name}' must be a text, number or truth value` };
     }
-    if (!isGiven && input.isRequired && input.default === undefined) {
+    if (word === "" && input.isRequired && input.default === undefined) {
       return { fault: `The input '${name}' is required` };
     }
-    const text = isGiven ? String(value) : (input.default ?? "");
-    const fault = isGiven ? checkInput(input, text) : undefined;
+    const fault = word === "" ? undefined : checkInput(input, word);
     if (fault !== undefined) return { fault };
+    const text = word === "" ? (input.default ?? "") : word;
     inputs.set(name, text === "" && input.type === "boolean" ? "false" : text);
   }
   const length = [...inputs.values()].reduce((sum, text) => sum + text.length, 0);
@@ -77,6 +77,11 @@ export function toInputsContext(
     return [name, type === "boolean" ? text === "true" : text] as const;
   });
   return Object.fromEntries(values);
+}
+
+function toText(value: unknown): string | undefined {
+  if (typeof value === "string") return value;
+  return typeof value === "number" || typeof value === "boolean" ? String(value) : undefined;
 }
 
 function checkInput({ name, type, options }: DispatchInput, text: string): string | undefined {

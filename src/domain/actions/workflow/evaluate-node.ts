@@ -1,5 +1,5 @@
 import type { ExpressionScope } from "./expressions.ts";
-import type { SourceNode } from "./source-node.ts";
+import type { SourceNode, SourceScalar } from "./source-node.ts";
 import { WorkflowError } from "./workflow-error.ts";
 
 /**
@@ -20,15 +20,12 @@ export function evaluateNode(node: SourceNode, scope: ExpressionScope): unknown 
 }
 
 /** The text of a part of a file with its expressions replaced. */
-export function evaluateText(
-  node: SourceNode & { kind: "scalar" },
-  scope: ExpressionScope,
-): string {
+export function evaluateText(node: SourceScalar, scope: ExpressionScope): string {
   return inFile(node, () => scope.readText(node.text));
 }
 
 /** Gives the errors of an expression their place in the file. */
-export function inFile<T>(node: SourceNode & { kind: "scalar" }, read: () => T): T {
+export function inFile<T>(node: SourceScalar, read: () => T): T {
   try {
     return read();
   } catch (error) {
@@ -37,8 +34,8 @@ export function inFile<T>(node: SourceNode & { kind: "scalar" }, read: () => T):
   }
 }
 
-/** A character of a scalar in the file: exact where the scalar is as it is written. */
-function placeOf(node: SourceNode & { kind: "scalar" }, offset = 0): number {
-  const quote = node.end - node.offset - node.text.length;
-  return quote === 0 || quote === 2 ? node.offset + quote / 2 + offset : node.offset;
+/** Where the expression of a scalar at a character stands in the file. */
+function placeOf({ text, offset, expressions }: SourceScalar, at = 0): number {
+  const before = text.slice(0, at).split("${{").length - 1;
+  return expressions[before] ?? offset;
 }

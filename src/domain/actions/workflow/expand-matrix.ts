@@ -9,15 +9,19 @@ export type MatrixValues = Readonly<Record<string, unknown>>;
 /** Maximum jobs of a run. */
 export const JOBS_MAX = 256;
 
+/** Maximum entries of `include`, and of `exclude`. */
+const ENTRIES_MAX = 1000;
+
 /** The jobs of a matrix: the values of each. */
 export function expandMatrix(matrix: SourceNode, scope: ExpressionScope): readonly MatrixValues[] {
   const evaluated = evaluateNode(matrix, scope);
   if (!isObject(evaluated)) throw new WorkflowError("A matrix must be a map", matrix.offset);
   const { include, exclude, ...axes } = evaluated;
+  const excluding = readMaps(exclude, "exclude");
   const combinations = combine(axes, matrix).filter(
-    (values) => !readMaps(exclude, "exclude").some((excluded) => contains(values, excluded)),
+    (values) => !excluding.some((excluded) => contains(values, excluded)),
   );
-  for (const excluded of readMaps(exclude, "exclude")) {
+  for (const excluded of excluding) {
     for (const name of Object.keys(excluded)) {
       if (!Object.hasOwn(axes, name))
         fail(`'exclude' names '${name}', which the matrix does not have`, "exclude");
@@ -44,6 +48,7 @@ export function expandMatrix(matrix: SourceNode, scope: ExpressionScope): readon
     if (list === undefined || list === null) return [];
     if (!Array.isArray(list) || !list.every(isObject))
       return fail(`'${key}' must be a list of maps`, key);
+    if (list.length > ENTRIES_MAX) fail(`'${key}' has more than ${ENTRIES_MAX} entries`, key);
     return list;
   }
 
@@ -61,10 +66,10 @@ function combine(axes: Record<string, unknown>, matrix: SourceNode): MatrixValue
     if (values.length === 0)
       throw new WorkflowError(`'${name}' of the matrix has no values`, offset);
     if (values.length * Math.max(1, combinations.length) > JOBS_MAX) throw tooMany(matrix);
-    combinations =
-      combinations.length === 0
-        ? values.map((value) => ({ [name]: value }))
-        : combinations.flatMap((rest) => values.map((value) => ({ ...rest, [name]: value })));
+    const before: MatrixValues[] = combinations.length === 0 ? [{}] : combinations;
+    combinations = before.flatMap((rest) =>
+      values.map((value) => Object.assign({}, rest, { [name]: value })),
+    );
   }
   return combinations;
 }
@@ -79,8 +84,14 @@ function contains(values: unknown, excluded: unknown): boolean {
   return Object.entries(excluded).every(([name, value]) => contains(values[name], value));
 }
 
+/** Ends at the first difference. */
 function isEqual(a: unknown, b: unknown): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+  if (Array.isArray(a) && Array.isArray(b)) {
+    return a.length === b.length && a.every((item, index) => isEqual(item, b[index]));
+  }
+  if (!isObject(a) || !isObject(b)) return a === b;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((name) => isEqual(a[name], b[name]));
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

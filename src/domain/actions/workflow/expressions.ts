@@ -1,7 +1,9 @@
 import type { data, Expr } from "@actions/expressions";
+import type * as expressionLibrary from "@actions/expressions";
 import type { FunctionInfo } from "@actions/expressions/funcs/info";
 
 import { StepBudget } from "../../../lib/step-budget.ts";
+import { splitCondition, splitTemplate, type TemplateExpression } from "./template.ts";
 import { WorkflowError } from "./workflow-error.ts";
 
 /** What expressions can name. Secrets never are among them. */
@@ -14,15 +16,24 @@ export interface Contexts {
   readonly strategy?: object;
 }
 
-/** A text between expressions, or an expression without its `${{ }}`. */
-type Segment =
-  | { readonly kind: "text"; readonly text: string }
-  | { readonly kind: "expression"; readonly text: string; readonly offset: number };
+type ExpressionLibrary = typeof expressionLibrary;
 
-/** Names that a runner knows and the server does not: empty where a name may be shown in parts. */
-const OF_RUNNERS = ["env", "secrets", "steps", "job", "jobs", "runner"];
+/** Names that runners know, and the service does not always. */
+const OF_RUNNERS = [
+  "env",
+  "secrets",
+  "needs",
+  "matrix",
+  "strategy",
+  "steps",
+  "job",
+  "jobs",
+  "runner",
+];
 /** Characters and values that the expressions of one workflow may make. */
 const STEPS_MAX = 4_000_000;
+/** Maximum characters of an expression, as the library has it. */
+const LENGTH_MAX = 21_000;
 /** Messages quote expressions up to this length. */
 const MESSAGE_MAX = 200;
 
@@ -33,27 +44,16 @@ export async function openExpressions(): Promise<Expressions> {
 
 /** Reads expressions. */
 export class Expressions {
-  private readonly library: typeof import("@actions/expressions");
+  private readonly library: ExpressionLibrary;
 
-  constructor(library: typeof import("@actions/expressions")) {
+  constructor(library: ExpressionLibrary) {
     this.library = library;
   }
 
-  /**
-   * Opens the values that expressions can name.
-   *
-   * @param isLenient Whether names that only a runner knows are empty instead of unknown.
-   */
-  open(contexts: Contexts, isLenient = false): ExpressionScope {
-    const values = new Map<string, data.ExpressionData>();
-    if (isLenient) for (const name of OF_RUNNERS) values.set(name, this.toData({}));
-    for (const name of ["inputs", "vars", "needs", "matrix", "strategy"] as const) {
-      if (contexts[name] || isLenient) values.set(name, this.toData(contexts[name] ?? {}));
-    }
-    const github = this.toData(contexts.github);
-    // Gitea's own name for it.
-    values.set("github", github).set("gitea", github);
-    return new ExpressionScope(this, values, new StepBudget(STEPS_MAX));
+  /** Opens the values that expressions can name. */
+  open({ github, ...contexts }: Contexts): ExpressionScope {
+    const values = { inputs: {}, vars: {}, github, gitea: github, ...contexts };
+    return new ExpressionScope(this, this.add(new Map(), values), new StepBudget(STEPS_MAX));
   }
 
   /**
@@ -62,7 +62,7 @@ export class Expressions {
    * @throws WorkflowError
    */
   check(text: string, isCondition: boolean): void {
-    for (const segment of isCondition ? readCondition(text) : splitTemplate(text)) {
+    for (const segment of isCondition ? splitCondition(text) : splitTemplate(text)) {
       if (segment.kind === "text") continue;
       const names = this.lex(segment).flatMap(({ lexeme }) =>
         /^[a-z_]/i.test(lexeme) ? lexeme : [],
@@ -93,7 +93,7 @@ export class Expressions {
   }
 
   /** Where an expression names a context, in characters. */
-  private findNames(segment: Segment & { kind: "expression" }, context: string): number[] {
+  private findNames(segment: TemplateExpression, context: string): number[] {
     const tokens = this.lex(segment);
     const lines = lineStarts(segment.text);
     return tokens.flatMap(({ lexeme, range }, index) => {
@@ -105,7 +105,7 @@ export class Expressions {
 
   /** @throws WorkflowError */
   parse(
-    segment: Segment & { kind: "expression" },
+    segment: TemplateExpression,
     contexts: readonly string[],
     functions: readonly FunctionInfo[],
   ): Expr {
@@ -117,19 +117,26 @@ export class Expressions {
     );
   }
 
-  private lex({ text, offset }: Segment & { kind: "expression" }) {
+  private lex({ text, offset }: TemplateExpression) {
+    if (text.length > LENGTH_MAX) {
+      throw new WorkflowError(`An expression has at most ${LENGTH_MAX} characters`, offset);
+    }
     const { tokens } = atOffset(offset, () => new this.library.Lexer(text).lex());
     // The library takes only the first doubled quote of a text for one.
-    return tokens.map((token) =>
-      token.lexeme.startsWith("'")
-        ? { ...token, value: token.lexeme.slice(1, -1).replaceAll("''", "'") }
-        : token,
-    );
+    for (const [index, token] of tokens.entries()) {
+      const { lexeme } = token;
+      // Nor does it ask whether a function is one of its own.
+      if (lexeme.toLowerCase() in {} && tokens[index + 1]?.lexeme === "(") {
+        throw new WorkflowError(`Unrecognized function: '${lexeme}'`, offset);
+      }
+      if (lexeme.startsWith("'")) token.value = lexeme.slice(1, -1).replaceAll("''", "'");
+    }
+    return tokens;
   }
 
   /** @throws WorkflowError */
   evaluate(
-    segment: Segment & { kind: "expression" },
+    segment: TemplateExpression,
     values: ReadonlyMap<string, data.ExpressionData>,
     budget: StepBudget,
   ): data.ExpressionData {
@@ -218,10 +225,11 @@ export class Expressions {
     return value instanceof kinds.Null ? null : value.value;
   }
 
-  with(
+  /** Adds values to those that expressions can name. */
+  add(
     values: ReadonlyMap<string, data.ExpressionData>,
     more: Readonly<Record<string, object>>,
-  ): Map<string, data.ExpressionData> {
+  ): ReadonlyMap<string, data.ExpressionData> {
     const added = Object.entries(more).map(([name, value]) => [name, this.toData(value)] as const);
     return new Map([...values, ...added]);
   }
@@ -245,11 +253,14 @@ export class ExpressionScope {
 
   /** The same with more values. */
   with(more: Readonly<Record<string, object>>): ExpressionScope {
-    return new ExpressionScope(
-      this.expressions,
-      this.expressions.with(this.values, more),
-      this.budget,
-    );
+    const values = this.expressions.add(this.values, more);
+    return new ExpressionScope(this.expressions, values, this.budget);
+  }
+
+  /** The same where names that only a runner knows are empty instead of unknown. */
+  lenient(): ExpressionScope {
+    const unknown = OF_RUNNERS.filter((name) => !this.values.has(name));
+    return this.with(Object.fromEntries(unknown.map((name) => [name, {}])));
   }
 
   /**
@@ -276,7 +287,7 @@ export class ExpressionScope {
     return this.expressions.toPlain(this.evaluate(only));
   }
 
-  private evaluate(segment: Segment & { kind: "expression" }): data.ExpressionData {
+  private evaluate(segment: TemplateExpression): data.ExpressionData {
     return this.expressions.evaluate(segment, this.values, this.budget);
   }
 }
@@ -288,11 +299,11 @@ export class ExpressionScope {
  */
 export async function evaluate(text: string, contexts: Contexts): Promise<string> {
   if (!text.includes("${{")) return text;
-  return (await openExpressions()).open(contexts, true).readText(text);
+  return (await openExpressions()).open(contexts).lenient().readText(text);
 }
 
 /** A class that counts what expressions make. */
-function boundedEvaluator(library: typeof import("@actions/expressions"), budget: StepBudget) {
+function boundedEvaluator(library: ExpressionLibrary, budget: StepBudget) {
   return class extends library.Evaluator {
     protected override eval(tree: Expr): data.ExpressionData {
       const value = super.eval(tree);
@@ -313,38 +324,6 @@ function boundedEvaluator(library: typeof import("@actions/expressions"), budget
 function consume(budget: StepBudget, steps: number): void {
   budget.consume(steps);
   if (budget.isExhausted) throw new WorkflowError("The expressions of the file take too much work");
-}
-
-/** @throws WorkflowError if an expression has no end. */
-function splitTemplate(text: string): Segment[] {
-  const segments: Segment[] = [];
-  let at = 0;
-  while (at < text.length) {
-    const start = text.indexOf("${{", at);
-    if (start < 0) break;
-    const end = findEnd(text, start + 3);
-    if (end === undefined) throw new WorkflowError("The expression has no '}}'", start);
-    if (start > at) segments.push({ kind: "text", text: text.slice(at, start) });
-    segments.push({ kind: "expression", text: text.slice(start + 3, end), offset: start + 3 });
-    at = end + 2;
-  }
-  if (at < text.length) segments.push({ kind: "text", text: text.slice(at) });
-  return segments;
-}
-
-/** The first `}}` outside of quotes. */
-function findEnd(text: string, from: number): number | undefined {
-  let isQuoted = false;
-  for (let at = from; at < text.length; at++) {
-    if (text[at] === "'") isQuoted = !isQuoted;
-    else if (!isQuoted && text[at] === "}" && text[at + 1] === "}") return at;
-  }
-  return undefined;
-}
-
-/** An `if` needs no `${{ }}`. */
-function readCondition(text: string): Segment[] {
-  return text.includes("${{") ? splitTemplate(text) : [{ kind: "expression", text, offset: 0 }];
 }
 
 function toFunction(name: string): FunctionInfo {

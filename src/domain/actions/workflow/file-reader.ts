@@ -8,7 +8,7 @@ const FAULTS_MAX = 20;
 /** The text of a workflow file, and what is wrong with it so far. */
 export class FileReader {
   readonly text: string;
-  private readonly found: { readonly message: string; readonly offset: number | undefined }[] = [];
+  private readonly found = new Map<string, { message: string; offset: number | undefined }>();
 
   constructor(text: string) {
     this.text = text;
@@ -16,18 +16,16 @@ export class FileReader {
 
   /** In the order of the file, each once. */
   get faults(): readonly WorkflowFault[] {
-    const sorted = this.found.toSorted((a, b) => (a.offset ?? -1) - (b.offset ?? -1));
-    const faults = sorted.map(({ message, offset }) =>
-      offset === undefined ? { message } : { message, ...locate(this.text, offset) },
-    );
-    return faults.slice(0, FAULTS_MAX);
+    const sorted = [...this.found.values()].toSorted((a, b) => (a.offset ?? -1) - (b.offset ?? -1));
+    return sorted.slice(0, FAULTS_MAX).map(({ message, offset }) => {
+      if (offset === undefined) return { message };
+      const { line, column } = locate(this.text, offset);
+      return { message, line, column };
+    });
   }
 
   fail(message: string, offset?: number): void {
-    const isKnown = this.found.some(
-      (fault) => fault.message === message && fault.offset === offset,
-    );
-    if (!isKnown) this.found.push({ message, offset });
+    this.found.set(`${offset} ${message}`, { message, offset });
   }
 
   /** Keeps the error of a part of the file, so that the rest of it is read as well. */

@@ -89,7 +89,7 @@ function readClass(chars: readonly string[], pattern: string): (char: string) =>
  *
  * SECURITY: takes at most as many steps as parts times characters, whatever the pattern is.
  */
-export function matchesPattern({ parts }: FilterPattern, text: string): boolean {
+function matches({ parts }: FilterPattern, text: string): boolean {
   // A state is the number of parts that are done; `inside` are parts that may go on.
   let done = new Set<number>();
   let inside = new Set<number>();
@@ -120,6 +120,6 @@ export function matchesPattern({ parts }: FilterPattern, text: string): boolean 
  * Whether a list of patterns selects a text: the last one that matches it decides.
  */
 export function selects(patterns: readonly FilterPattern[], text: string): boolean {
-  const last = patterns.findLast((pattern) => matchesPattern(pattern, text));
+  const last = patterns.findLast((pattern) => matches(pattern, text));
   return last !== undefined && !last.isNegative;
 }

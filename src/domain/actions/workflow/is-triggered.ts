@@ -1,5 +1,5 @@
 import { type FilterPattern, selects } from "./filter-pattern.ts";
-import type { Trigger, Workflow } from "./workflow.ts";
+import type { EventFilter, Workflow } from "./workflow.ts";
 
 /** An event that may start workflows. */
 export interface TriggeringEvent {
@@ -40,7 +40,7 @@ export async function isTriggered(
 }
 
 function passesRefs(
-  { branches, branchesIgnore, tags, tagsIgnore }: Trigger,
+  { branches, branchesIgnore, tags, tagsIgnore }: EventFilter,
   { ref, baseBranch }: TriggeringEvent,
 ): boolean {
   const branch = baseBranch ?? afterPrefix(ref, "refs/heads/");
@@ -54,7 +54,7 @@ function passesRefs(
 }
 
 async function passesPaths(
-  { paths, pathsIgnore }: Trigger,
+  { paths, pathsIgnore }: EventFilter,
   event: TriggeringEvent,
 ): Promise<boolean> {
   if (!paths && !pathsIgnore) return true;

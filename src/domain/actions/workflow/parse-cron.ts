@@ -17,8 +17,8 @@ const NICKNAMES = /^@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)$/i
  * @throws WorkflowError
  */
 export async function parseCron(text: string): Promise<Cron> {
-  const [, timezone = "UTC", times = text] = ZONED.exec(text.trim()) ?? [];
-  const fields = times.trim().replace(/^@midnight$/i, "@daily");
+  const [, timezone = "UTC", rest = text] = ZONED.exec(text.trim()) ?? [];
+  const fields = rest.trim().replace(/^@midnight$/i, "@daily");
   if (!FIELDS.test(fields) && !NICKNAMES.test(fields)) {
     throw new WorkflowError(`The schedule '${text}' does not have five fields`);
   }

@@ -10,7 +10,6 @@ import {
 } from "./expressions.ts";
 import { FileReader } from "./file-reader.ts";
 import { ALL_PERMISSIONS, readPermissions } from "./read-permissions.ts";
-import { readConcurrency } from "./read-workflow.ts";
 import {
   isNothing,
   readScalar,
@@ -48,9 +47,17 @@ export interface PlannedJob {
   };
 }
 
-export type PlannedJobs =
-  | { readonly jobs: readonly PlannedJob[] }
-  | { readonly faults: readonly WorkflowFault[] };
+/** What a workflow says of a run; each "" where it says nothing. */
+export interface PlannedWorkflow {
+  /** From `run-name`. */
+  readonly title: string;
+  /** The group whose runs wait for each other. */
+  readonly group: string;
+  readonly cancelsInProgress: boolean;
+  readonly jobs: readonly PlannedJob[];
+}
+
+export type PlannedJobs = PlannedWorkflow | { readonly faults: readonly WorkflowFault[] };
 
 const TIMEOUT_MINUTES = 360;
 const NAME_MAX = 255;
@@ -68,11 +75,12 @@ export async function planJobs(workflow: Workflow, contexts: Contexts): Promise<
   const expressions = await openExpressions();
   const reader = new FileReader(workflow.text);
   const scope = expressions.open(contexts);
-  const namingScope = expressions.open(contexts, true);
+  const namingScope = scope.lenient();
+  const top = planTop(workflow, reader, namingScope);
   const jobs: PlannedJob[] = [];
   let length = 0;
   for (const source of workflow.jobs) {
-    const planner = new JobPlanner(workflow, source, expressions, reader);
+    const planner = new JobPlanner(workflow, source, expressions);
     const matrices = reader.attempt(() => planner.expand(scope)) ?? [];
     for (const [index, matrix] of matrices.entries()) {
       if (jobs.length >= JOBS_MAX) {
@@ -93,7 +101,32 @@ export async function planJobs(workflow: Workflow, contexts: Contexts): Promise<
       if (pausing) await pausing;
     }
   }
-  return reader.faults.length > 0 ? { faults: reader.faults } : { jobs };
+  return reader.faults.length > 0 ? { faults: reader.faults } : { ...top, jobs };
+}
+
+/** Evaluates what stands beside the jobs. */
+function planTop(
+  { source }: Workflow,
+  reader: FileReader,
+  scope: ExpressionScope,
+): Omit<PlannedWorkflow, "jobs"> {
+  const concurrency = valueOf(source, "concurrency");
+  const cancels = valueOf(concurrency, "cancel-in-progress");
+  return {
+    title: evaluate(valueOf(source, "run-name")),
+    group: evaluate(groupOf(concurrency)),
+    cancelsInProgress: evaluate(cancels).toLowerCase() === "true",
+  };
+
+  function evaluate(node: SourceNode | undefined): string {
+    if (node?.kind !== "scalar") return "";
+    return reader.attempt(() => evaluateText(node, scope).trim()) ?? "";
+  }
+}
+
+/** The group of a `concurrency`: a text, or one of its keys. */
+function groupOf(node: SourceNode | undefined): SourceNode | undefined {
+  return node?.kind === "map" ? valueOf(node, "group") : node;
 }
 
 /** Makes the jobs of one job of a file. */
@@ -101,13 +134,11 @@ class JobPlanner {
   private readonly workflow: Workflow;
   private readonly job: JobSource;
   private readonly expressions: Expressions;
-  private readonly reader: FileReader;
 
-  constructor(workflow: Workflow, job: JobSource, expressions: Expressions, reader: FileReader) {
+  constructor(workflow: Workflow, job: JobSource, expressions: Expressions) {
     this.workflow = workflow;
     this.job = job;
     this.expressions = expressions;
-    this.reader = reader;
   }
 
   /** @throws WorkflowError */
@@ -137,14 +168,15 @@ class JobPlanner {
       },
     };
     const scope = outerScope.with(values);
-    const name = this.readName(matrix, outerNamingScope.with(values));
+    const namingScope = outerNamingScope.with(values);
+    const name = this.readName(matrix, namingScope);
     const runsOn = this.readRunsOn(scope);
-    const concurrency = this.readGroup(scope, values.matrix);
+    const concurrency = this.readGroup(namingScope, values.matrix);
     return {
       jobId: job.id,
       name,
       needs: job.needs,
-      hasCondition: !isNothing(this.valueOf("if")),
+      hasCondition: Boolean(readScalar(this.valueOf("if"))?.trim()),
       labels: [...new Set(runsOn.map((label) => label.toLowerCase()))],
       payload: this.writePayload(name, runsOn, matrix, strategy),
       continuesOnError: this.evaluate("continue-on-error", scope) === true,
@@ -212,7 +244,7 @@ class JobPlanner {
     const { labels, group } = isMap ? (value as Record<string, unknown>) : { labels: value };
     // Runners take a group for a label.
     const all = [labels, group].flat().filter((label) => label !== undefined && label !== null);
-    const names = all.map((label) => (typeof label === "object" ? "" : String(label).trim()));
+    const names = all.map((label) => leavesOf(label).join().trim());
     if (names.length === 0 || names.includes("")) {
       throw new WorkflowError(`'runs-on' of '${this.job.id}' has an empty label`, node.offset);
     }
@@ -231,19 +263,19 @@ class JobPlanner {
 
   private readGroup(scope: ExpressionScope, matrix: MatrixValues): PlannedJob["concurrency"] {
     const node = this.valueOf("concurrency");
-    const read = readConcurrency(this.reader, node);
-    if (!node || !read) return undefined;
-    const group = node.kind === "map" ? (valueOf(node, "group") ?? node) : node;
+    const group = groupOf(node);
+    if (group?.kind !== "scalar" || isNothing(group)) return undefined;
     const cancels = valueOf(node, "cancel-in-progress");
     if (cancels) this.refuseNeeds(cancels, "'cancel-in-progress'");
-    const isEvaluated = !this.expressions.names(read.group, "needs");
+    const isEvaluated = !this.expressions.names(group.text, "needs");
     return {
-      group:
-        isEvaluated && group.kind === "scalar"
-          ? evaluateText(group, scope)
-          : this.expressions.inline(read.group, "matrix", matrix),
+      group: isEvaluated
+        ? evaluateText(group, scope)
+        : this.expressions.inline(group.text, "matrix", matrix),
       isEvaluated,
-      cancelsInProgress: cancels ? evaluateNode(cancels, scope) === true : false,
+      cancelsInProgress: cancels
+        ? String(evaluateNode(cancels, scope)).toLowerCase() === "true"
+        : false,
     };
   }
 
@@ -267,7 +299,9 @@ class JobPlanner {
       });
     }
     const entries = new Map<string, SourceEntry>();
-    for (const [key, value] of replaced) entries.set(key, at(toSourceNode(value, offset)));
+    for (const [key, value] of replaced) {
+      entries.set(key, at(toSourceNode(escapeExpressions(value), offset)));
+    }
     for (const [key, entry] of source.entries) {
       if (key !== "needs" && !replaced.has(key)) entries.set(key, entry);
     }
@@ -289,8 +323,22 @@ class JobPlanner {
   }
 }
 
+/**
+ * Lets a runner take `${{` in computed texts for what it is.
+ *
+ * SECURITY: a title or a branch may hold one, and the runner would evaluate it, with secrets.
+ */
+function escapeExpressions(value: unknown): unknown {
+  if (typeof value === "string") return value.replaceAll("${{", () => "${{ '${{' }}");
+  if (Array.isArray(value)) return value.map(escapeExpressions);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [key, escapeExpressions(item)]);
+  return Object.fromEntries(entries) as unknown;
+}
+
 /** The scalars of a value, as texts. */
 function leavesOf(value: unknown): string[] {
-  if (typeof value !== "object" || value === null) return [String(value ?? "")];
-  return Object.values(value).flatMap(leavesOf);
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(leavesOf);
+  if (value === undefined || value === null) return [""];
+  return typeof value === "string" ? [value] : [JSON.stringify(value)];
 }

@@ -1,6 +1,7 @@
 import type { Expressions } from "./expressions.ts";
 import type { FileReader, TextAt } from "./file-reader.ts";
 import { inFile } from "./evaluate-node.ts";
+import { readConcurrency } from "./read-concurrency.ts";
 import { isNothing, readScalar, type SourceNode, valueOf } from "./source-node.ts";
 import type { JobSource } from "./workflow.ts";
 
@@ -31,8 +32,10 @@ export function readJobs(
     const hasMatrix = !isNothing(valueOf(valueOf(value, "strategy"), "matrix"));
     const names = [...new Set(needed.map(({ text }) => text))];
     jobs.push({ id, needs: names, hasMatrix, isCall, offset, source: value });
+    readConcurrency(reader, valueOf(value, "concurrency"));
     checkMaps(reader, value);
-    checkSteps(reader, valueOf(value, "steps"));
+    checkCondition(reader, expressions, valueOf(value, "if"));
+    checkSteps(reader, expressions, valueOf(value, "steps"));
   }
   if (jobs.length === 0) reader.fail("The workflow has no jobs", node?.offset);
   if (jobs.length > SOURCES_MAX) {
@@ -40,11 +43,14 @@ export function readJobs(
     return jobs;
   }
   checkNeeds(reader, jobs, needs);
-  if (node) checkExpressions(reader, expressions, node);
   return jobs;
 }
 
-function checkSteps(reader: FileReader, node: SourceNode | undefined): void {
+function checkSteps(
+  reader: FileReader,
+  expressions: Expressions,
+  node: SourceNode | undefined,
+): void {
   if (!node || isNothing(node)) return;
   if (node.kind !== "list") {
     reader.fail("'steps' must be a list", node.offset);
@@ -56,11 +62,23 @@ function checkSteps(reader: FileReader, node: SourceNode | undefined): void {
     if (step.kind !== "map") reader.fail("A step must be a map", step.offset);
     else if (hasRun && hasUses) reader.fail("A step has 'run' or 'uses', not both", step.offset);
     else if (!hasRun && !hasUses) reader.fail("A step must have 'run' or 'uses'", step.offset);
-    else checkMaps(reader, step);
+    checkMaps(reader, step);
+    checkCondition(reader, expressions, valueOf(step, "if"));
   }
 }
 
-function checkMaps(reader: FileReader, node: SourceNode): void {
+/** An `if` is an expression, with or without `${{ }}`. */
+function checkCondition(
+  reader: FileReader,
+  expressions: Expressions,
+  node: SourceNode | undefined,
+): void {
+  if (node?.kind !== "scalar" || typeof node.value !== "string" || !node.text.trim()) return;
+  reader.attempt(() => inFile(node, () => expressions.check(node.text, true)));
+}
+
+/** Maps, where they are not one expression. */
+export function checkMaps(reader: FileReader, node: SourceNode): void {
   for (const key of MAPS) {
     const value = valueOf(node, key);
     if (!readScalar(value)?.includes("${{")) reader.readEntries(value, `'${key}'`);
@@ -97,21 +115,22 @@ function checkNeeds(
   }
 }
 
-/** How expressions are written, everywhere in the jobs. */
-function checkExpressions(reader: FileReader, expressions: Expressions, root: SourceNode): void {
+/** How expressions are written, everywhere in a file. */
+export function checkExpressions(
+  reader: FileReader,
+  expressions: Expressions,
+  root: SourceNode,
+): void {
   const seen = new Set<SourceNode>();
-  check(root, false);
+  check(root);
 
-  function check(node: SourceNode, isCondition: boolean): void {
+  function check(node: SourceNode): void {
     // Aliases are the same object.
     if (seen.has(node)) return;
     seen.add(node);
-    if (node.kind === "list") for (const item of node.items) check(item, false);
-    if (node.kind === "map") {
-      for (const [key, { value }] of node.entries) check(value, key === "if");
-    }
-    if (node.kind !== "scalar" || typeof node.value !== "string") return;
-    if (!node.text.includes("${{") && !(isCondition && node.text.trim() !== "")) return;
-    reader.attempt(() => inFile(node, () => expressions.check(node.text, isCondition)));
+    if (node.kind === "list") for (const item of node.items) check(item);
+    if (node.kind === "map") for (const { value } of node.entries.values()) check(value);
+    if (node.kind !== "scalar" || !node.text.includes("${{")) return;
+    reader.attempt(() => inFile(node, () => expressions.check(node.text, false)));
   }
 }

@@ -2,7 +2,7 @@ import type { FileReader } from "./file-reader.ts";
 import { type FilterPattern, parseFilterPattern } from "./filter-pattern.ts";
 import { parseCron } from "./parse-cron.ts";
 import { isNothing, readScalar, type SourceNode, valueOf } from "./source-node.ts";
-import type { Trigger } from "./workflow.ts";
+import type { EventFilter } from "./workflow.ts";
 import { WorkflowError } from "./workflow-error.ts";
 
 /** Filters whose values are patterns, by their keys in a file. */
@@ -14,20 +14,20 @@ const FILTERS = {
   paths: "paths",
   "paths-ignore": "pathsIgnore",
   workflows: "workflows",
-} as const satisfies Readonly<Record<string, keyof Trigger>>;
+} as const satisfies Readonly<Record<string, keyof EventFilter>>;
 
 /** Reads what stands under `on`: one event, a list of events, or a map of events with filters. */
 export async function readTriggers(
   reader: FileReader,
   node: SourceNode | undefined,
-): Promise<{ triggers: ReadonlyMap<string, Trigger>; crons: readonly string[] }> {
-  const triggers = new Map<string, Trigger>();
+): Promise<{ triggers: ReadonlyMap<string, EventFilter>; crons: readonly string[] }> {
+  const triggers = new Map<string, EventFilter>();
   const crons: string[] = [];
   if (!node || isNothing(node)) {
     reader.fail("The workflow has no 'on'", node?.offset);
   } else if (node.kind === "map") {
     for (const [name, { value, offset }] of node.entries) {
-      triggers.set(name, readTrigger(reader, name, value));
+      triggers.set(name, readEventFilter(reader, name, value));
       if (name === "schedule") crons.push(...(await readCrons(reader, value, offset)));
     }
   } else {
@@ -36,10 +36,10 @@ export async function readTriggers(
   return { triggers, crons };
 }
 
-function readTrigger(reader: FileReader, name: string, node: SourceNode): Trigger {
+function readEventFilter(reader: FileReader, name: string, node: SourceNode): EventFilter {
   // A runner takes any text in the place of filters for none.
   if (name === "schedule" || node.kind === "scalar") return {};
-  const trigger: { -readonly [key in keyof Trigger]: Trigger[key] } = {};
+  const trigger: { -readonly [key in keyof EventFilter]: EventFilter[key] } = {};
   for (const [key, { value }] of reader.readEntries(node, `'${name}'`)) {
     if (key === "types") {
       const types = reader.readTexts(value, `'types' of '${name}'`);

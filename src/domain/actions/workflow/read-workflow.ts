@@ -1,11 +1,12 @@
 import { type Expressions, openExpressions } from "./expressions.ts";
 import { FileReader } from "./file-reader.ts";
 import { readDispatchInputs } from "./dispatch-inputs.ts";
-import { readJobs } from "./read-jobs.ts";
+import { readConcurrency } from "./read-concurrency.ts";
+import { checkExpressions, checkMaps, readJobs } from "./read-jobs.ts";
 import { readPermissions } from "./read-permissions.ts";
 import { readTriggers } from "./read-triggers.ts";
-import { isNothing, parseSource, readScalar, type SourceNode, valueOf } from "./source-node.ts";
-import type { Concurrency, ReadWorkflow } from "./workflow.ts";
+import { parseSource, valueOf } from "./source-node.ts";
+import type { ReadWorkflow } from "./workflow.ts";
 import { WorkflowError } from "./workflow-error.ts";
 
 /** Maximum size of a file, in bytes. */
@@ -41,6 +42,11 @@ async function readFile(reader: FileReader, path: string, expressions: Expressio
   if (source?.kind !== "map")
     throw new WorkflowError("A workflow file must be a map", source?.offset);
   const on = valueOf(source, "on");
+  checkMaps(reader, source);
+  for (const [key, { value }] of source.entries) {
+    // Nothing under `on` is evaluated here.
+    if (key !== "on") checkExpressions(reader, expressions, value);
+  }
   const name = reader.readText(valueOf(source, "name"), "'name'");
   const runName = reader.readText(valueOf(source, "run-name"), "'run-name'");
   const concurrency = readConcurrency(reader, valueOf(source, "concurrency"));
@@ -56,27 +62,6 @@ async function readFile(reader: FileReader, path: string, expressions: Expressio
     jobs: readJobs(reader, expressions, valueOf(source, "jobs")),
     source,
     text: reader.text,
-  };
-}
-
-/** Reads `concurrency`, of a file or a job: a group, or a map with one. */
-export function readConcurrency(
-  reader: FileReader,
-  node: SourceNode | undefined,
-): Concurrency | undefined {
-  if (!node || isNothing(node)) return undefined;
-  const group = node.kind === "map" ? valueOf(node, "group") : node;
-  const text = reader.readText(group, "'group' of 'concurrency'");
-  if (text === undefined || text === "") {
-    reader.fail("'concurrency' has no group", node.offset);
-    return undefined;
-  }
-  const cancels = valueOf(node, "cancel-in-progress");
-  const word = readScalar(cancels);
-  const isExpression = word?.includes("${{") === true;
-  return {
-    group: text,
-    cancelInProgress: isExpression ? word : word?.toLowerCase() === "true",
   };
 }
 

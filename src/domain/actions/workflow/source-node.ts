@@ -11,12 +11,12 @@ export interface SourceScalar {
   readonly value: string | number | boolean | null;
   /** Whether it stands without quotes on one line, so that its text says its type. */
   readonly isPlain: boolean;
-  /** Where it starts and ends in the file, in characters. */
+  /** Where it starts in the file, in characters, and each `${{` in it. */
   readonly offset: number;
-  readonly end: number;
+  readonly expressions: readonly number[];
 }
 
-export interface SourceList {
+interface SourceList {
   readonly kind: "list";
   readonly items: readonly SourceNode[];
   readonly offset: number;
@@ -42,6 +42,7 @@ export type SourceNode = SourceScalar | SourceList | SourceMap;
 
 /** Maximum levels of lists and maps in each other. */
 const DEPTH_MAX = 64;
+const TOO_DEEP = `The file has more than ${DEPTH_MAX} levels`;
 /** Maximum characters and parts of the file with all aliases written out. */
 const EXPANDED_MAX = 2 ** 20;
 
@@ -54,7 +55,10 @@ const EXPANDED_MAX = 2 ** 20;
 export async function parseSource(text: string): Promise<SourceNode | undefined> {
   const document = await parseFirst(text);
   const [error] = document?.errors ?? [];
-  if (error) throw new WorkflowError(error.message, error.pos[0]);
+  if (error) {
+    const isTooDeep = error.message.startsWith("Maximum call stack");
+    throw new WorkflowError(isTooDeep ? TOO_DEEP : error.message, error.pos[0]);
+  }
   const { isAlias, isMap, isScalar, isSeq } = await import("yaml");
   const anchors = new Map<string, SourceNode | "unfinished">();
   const sizes = new Map<SourceNode, number>();
@@ -67,7 +71,7 @@ export async function parseSource(text: string): Promise<SourceNode | undefined>
   function convert(node: Node, depth: number): SourceNode {
     const offset = node.range?.[0] ?? 0;
     if (depth > DEPTH_MAX) {
-      throw new WorkflowError(`The file has more than ${DEPTH_MAX} levels`, offset);
+      throw new WorkflowError(TOO_DEEP, offset);
     }
     if (isAlias(node)) {
       const found = anchors.get(node.source);
@@ -95,13 +99,16 @@ export async function parseSource(text: string): Promise<SourceNode | undefined>
     if (!isScalar(node)) throw new WorkflowError("This is no value", offset);
     const { value, source, type } = node;
     const isPlain = type === "PLAIN";
-    const end = node.range?.[1] ?? offset;
-    const known =
-      typeof value === "number" || typeof value === "boolean" || value === null
-        ? value
-        : String(value);
-    const written = isPlain && typeof known !== "string" ? (source ?? "") : String(known ?? "");
-    return measured({ kind: "scalar", text: written, value: known, isPlain, offset, end });
+    const known = toScalarValue(value);
+    const written = isPlain && typeof known !== "string" ? source : undefined;
+    return measured({
+      kind: "scalar",
+      text: written ?? String(known ?? ""),
+      value: known,
+      isPlain,
+      offset,
+      expressions: findAll(text, "${{", offset, node.range?.[1] ?? offset),
+    });
   }
 
   function convertPairs(
@@ -114,9 +121,7 @@ export async function parseSource(text: string): Promise<SourceNode | undefined>
       const offset = key.range?.[0] ?? 0;
       const name = convert(key, depth + 1);
       if (name.kind !== "scalar") throw new WorkflowError("A key must be a text", offset);
-      const content = value
-        ? convert(value, depth + 1)
-        : ({ kind: "scalar", text: "", value: null, isPlain: true, offset, end: offset } as const);
+      const content = value ? convert(value, depth + 1) : toSourceNode(null, offset);
       if (name.text === "<<" && name.isPlain) merged.push(content);
       else entries.set(name.text, { offset, value: content });
     }
@@ -154,7 +159,7 @@ async function parseFirst(text: string) {
   } catch (error) {
     if (error instanceof YamlTooLong)
       throw new WorkflowError(`The file is too long: ${error.message}`);
-    if (error instanceof RangeError) throw new WorkflowError("The file has too many levels");
+    if (error instanceof RangeError) throw new WorkflowError(TOO_DEEP);
     throw error;
   }
 }
@@ -185,12 +190,26 @@ export function toSourceNode(value: unknown, offset: number): SourceNode {
     );
     return { kind: "map", entries: new Map(entries), offset };
   }
-  const known =
-    typeof value === "number" || typeof value === "boolean" || value === null
-      ? value
-      : String(value);
+  const known = toScalarValue(value);
   const isPlain = typeof known !== "string";
-  return { kind: "scalar", text: String(known ?? ""), value: known, isPlain, offset, end: offset };
+  const text = String(known ?? "");
+  return { kind: "scalar", text, value: known, isPlain, offset, expressions: [] };
+}
+
+/** Other values than these are texts; dates, for example, are not a type here. */
+function toScalarValue(value: unknown): SourceScalar["value"] {
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") {
+    return value;
+  }
+  return typeof value === "bigint" ? Number(value) : null;
+}
+
+function findAll(text: string, part: string, from: number, end: number): number[] {
+  const found: number[] = [];
+  for (let at = text.indexOf(part, from); at >= 0 && at < end; at = text.indexOf(part, at + 1)) {
+    found.push(at);
+  }
+  return found;
 }
 
 /** Line and column of a character of a text, from 1. */

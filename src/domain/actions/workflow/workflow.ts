@@ -3,7 +3,7 @@ import type { FilterPattern } from "./filter-pattern.ts";
 import type { SourceMap } from "./source-node.ts";
 
 /** When an event starts a workflow; a filter that is not there lets everything pass. */
-export interface Trigger {
+export interface EventFilter {
   readonly types?: readonly string[];
   readonly branches?: readonly FilterPattern[];
   readonly branchesIgnore?: readonly FilterPattern[];
@@ -63,7 +63,7 @@ export interface Workflow {
   /** A text with expressions. */
   readonly runName?: string;
   /** By the names under `on`, known or not. */
-  readonly triggers: ReadonlyMap<string, Trigger>;
+  readonly triggers: ReadonlyMap<string, EventFilter>;
   /** Each is one for `parseCron`. */
   readonly crons: readonly string[];
   readonly dispatchInputs: readonly DispatchInput[];

@@ -1,4 +1,4 @@
-import type { SourceNode } from "./source-node.ts";
+import type { SourceNode, SourceScalar } from "./source-node.ts";
 
 /** A text that means itself without quotes, for each reader of YAML. */
 const PLAIN = /^[A-Za-z_][\w./-]*$/;
@@ -38,7 +38,7 @@ export function writeSource(node: SourceNode): string {
   }
 }
 
-function writeScalar(node: SourceNode & { kind: "scalar" }): string {
+function writeScalar(node: SourceScalar): string {
   if (node.value === null) return "null";
   return typeof node.value === "string" ? writeText(node.text, node.isPlain) : node.text;
 }

@@ -30,6 +30,7 @@ const UNITS_OF_EVENTS: readonly UnitNeed[] = [
   { unit: "code", isNeeded: isOfCode },
   { unit: "releases", isNeeded: isOfRelease },
   { unit: "wiki", isNeeded: isOfWiki },
+  { unit: "actions", isNeeded: sql`${events.type} glob 'workflow_*'` },
   { unit: "pulls", isNeeded: isOfPull },
   { unit: "issues", isNeeded: isOfIssueOrPull },
 ];

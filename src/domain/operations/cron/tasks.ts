@@ -1,5 +1,14 @@
 import type { Ctx } from "../../../context.ts";
+import { settleLeft } from "../../actions/runs/settle-left.ts";
+import { startScheduled } from "../../actions/runs/start-by-hand.ts";
 import { resealActionSecrets } from "../../actions/secrets/reseal-action-secrets.ts";
+import { cleanUpLogs } from "../../actions/tasks/clean-up-logs.ts";
+import {
+  cancelAbandonedJobs,
+  closeLogs,
+  endEndlessTasks,
+  endSilentTasks,
+} from "../../actions/tasks/end-tasks.ts";
 import { continueDeletions } from "../deletions/delete-user.ts";
 import { continueRemovals } from "../../repos/repository/remove-remains.ts";
 import { sweepAudit } from "../../people/audit/sweep-audit.ts";
@@ -44,10 +53,17 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "forward_events", schedule: EVERY_MINUTE, run: forwardEvents },
   { name: "send_mails", schedule: EVERY_MINUTE, run: sendAllDueMails },
   { name: "advance_merge_queues", schedule: EVERY_MINUTE, run: runDueQueues },
+  { name: "start_schedule_tasks", schedule: EVERY_MINUTE, run: startScheduled },
+  { name: "settle_runs", schedule: EVERY_MINUTE, run: settleLeft },
   { name: "update_mirrors", schedule: EVERY_MINUTE, run: sendDueMirrors },
   { name: "continue_migrations", schedule: EVERY_MINUTE, run: sendDueImports },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
   { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
+  { name: "stop_zombie_tasks", schedule: EVERY_MINUTE, run: endSilentTasks },
+  { name: "stop_endless_tasks", schedule: EVERY_TEN_MINUTES, run: endEndlessTasks },
+  { name: "cancel_abandoned_jobs", schedule: EVERY_TEN_MINUTES, run: cancelAbandonedJobs },
+  { name: "close_action_logs", schedule: EVERY_MINUTE, run: closeLogs },
+  { name: "cleanup_actions", schedule: EVERY_TEN_MINUTES, run: cleanUpLogs },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
   { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },
   { name: "delete_unused_avatars", schedule: EVERY_TEN_MINUTES, run: removeUnusedImages },

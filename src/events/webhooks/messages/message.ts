@@ -11,6 +11,10 @@ import type { PackagePayload } from "../../../shapes/webhooks/package-payload.ts
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { WikiPayload } from "../../../shapes/webhooks/wiki-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
+import type {
+  WorkflowJobPayload,
+  WorkflowRunPayload,
+} from "../../../shapes/webhooks/workflow-payloads.ts";
 import type { ForkPayload } from "../payloads/repository-payload.ts";
 import type { StatusPayload } from "../payloads/status-payload.ts";
 import { ofComment, ofIssue } from "./issue-message.ts";
@@ -87,6 +91,10 @@ function toParts(payload: Payload): ChatParts | undefined {
       return ofRelease(payload.body);
     case "wiki":
       return ofWiki(payload.body);
+    case "workflow_run":
+      return ofRun(payload.body);
+    case "workflow_job":
+      return ofJob(payload.body);
     case "package":
       return ofPackage(payload.body);
     case "issues":
@@ -112,6 +120,32 @@ function toParts(payload: Payload): ChatParts | undefined {
     default:
       return payload satisfies never;
   }
+}
+
+const WORK_COLORS: Readonly<Record<string, number>> = {
+  success: GREEN,
+  failure: RED,
+  cancelled: RED,
+};
+
+function ofRun({ workflow_run: run, repository }: WorkflowRunPayload): ChatParts {
+  const { conclusion, status, display_title: title, html_url: url } = run;
+  const subject = { text: shorten(`#${run.run_number} ${title}`), url };
+  return {
+    title: ["[", linkTo(repository), "] Workflow run ", subject, ` ${conclusion || status}`],
+    color: WORK_COLORS[conclusion] ?? YELLOW,
+    url,
+  };
+}
+
+function ofJob({ workflow_job: job, repository }: WorkflowJobPayload): ChatParts {
+  const { conclusion, status, name, html_url: url } = job;
+  const subject = { text: shorten(name), url };
+  return {
+    title: ["[", linkTo(repository), "] Workflow job ", subject, ` ${conclusion || status}`],
+    color: WORK_COLORS[conclusion] ?? YELLOW,
+    url,
+  };
 }
 
 /** The title of a deleted repository does not link to it. */

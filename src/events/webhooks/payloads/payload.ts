@@ -8,6 +8,10 @@ import type { PullPayload } from "../../../shapes/webhooks/pull-payload.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { WikiPayload } from "../../../shapes/webhooks/wiki-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
+import type {
+  WorkflowJobPayload,
+  WorkflowRunPayload,
+} from "../../../shapes/webhooks/workflow-payloads.ts";
 import type { ForkPayload } from "./repository-payload.ts";
 import type { StatusPayload } from "./status-payload.ts";
 
@@ -20,6 +24,8 @@ export type Payload =
   | { readonly event: "push"; readonly body: PushPayload }
   | { readonly event: "release"; readonly body: ReleasePayload }
   | { readonly event: "wiki"; readonly body: WikiPayload }
+  | { readonly event: "workflow_run"; readonly body: WorkflowRunPayload }
+  | { readonly event: "workflow_job"; readonly body: WorkflowJobPayload }
   | { readonly event: "package"; readonly body: PackagePayload }
   | { readonly event: "status"; readonly body: StatusPayload }
   | {

@@ -1,9 +1,11 @@
+import type { WorkState } from "../../../db/schema/index.ts";
 import type { Oid } from "../../../git/oid.ts";
 import { formatTime } from "../../../lib/time.ts";
 import type { Event } from "../../event.ts";
 import type { WikiPageChange } from "../../kinds/wiki-event.ts";
 import type { ReleasePayload } from "../../../shapes/webhooks/release-payload.ts";
 import type { RepositoryPayload } from "../../../shapes/webhooks/repository-payload.ts";
+import type { WorkAction } from "../../../shapes/webhooks/workflow-payloads.ts";
 
 import {
   isIssueEvent,
@@ -79,8 +81,32 @@ export type WebhookEvent =
       readonly action: "created" | "deleted";
       readonly subject: PackageSubject;
     }
+  | WorkWebhookEvent
   | IssueWebhookEvent
   | PullWebhookEvent;
+
+/** A run or a job has another state. */
+export interface WorkWebhookEvent {
+  readonly event: "workflow_run" | "workflow_job";
+  readonly repoId: number;
+  readonly action: WorkAction;
+  readonly runId: number;
+  /** Undefined for a run. */
+  readonly jobId?: number;
+  /** The state that it had then. */
+  readonly state: WorkState;
+  readonly attempt: number;
+}
+
+const WORK_ACTIONS: Readonly<Record<WorkState, WorkAction>> = {
+  blocked: "waiting",
+  waiting: "queued",
+  running: "in_progress",
+  success: "completed",
+  failure: "completed",
+  cancelled: "completed",
+  skipped: "completed",
+};
 
 /**
  * Lists the webhook events of an event, in order; most events have none. The event's id and the
@@ -150,6 +176,15 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
       const action = type === "package.created" ? "created" : "deleted";
       return [{ event: "package", repoId: repoId ?? 0, action, subject }];
     }
+    case "workflow_run.changed":
+    case "workflow_job.changed": {
+      const { repoId, runId, state, attempt } = event;
+      const action = WORK_ACTIONS[state];
+      const change = { repoId, action, runId, state, attempt };
+      return event.type === "workflow_run.changed"
+        ? [{ event: "workflow_run", ...change }]
+        : [{ event: "workflow_job", ...change, jobId: event.jobId }];
+    }
     default:
       if (isIssueEvent(event)) return listIssueWebhookEvents(event);
       return isPullEvent(event) ? listPullWebhookEvents(event) : [];
@@ -173,6 +208,8 @@ const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "wiki.changed",
   "package.created",
   "package.deleted",
+  "workflow_run.changed",
+  "workflow_job.changed",
   "issue.opened",
   "issue.closed",
   "issue.reopened",

@@ -1,17 +1,12 @@
 import { and, asc, eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import {
-  commitStatuses,
-  workflowJobs,
-  workflowRuns,
-  workflows,
-} from "../../../../src/db/schema/index.ts";
-import { History } from "../../../support/commits.ts";
+import { commitStatuses, workflows } from "../../../../src/db/schema/index.ts";
 import { drawConsequences, pushQuietly } from "../../../support/consequences.ts";
 import { db } from "../../../support/db.ts";
-import { make, type TestRepo, type TestUser } from "../../../support/make.ts";
+import type { TestRepo, TestUser } from "../../../support/make.ts";
 import { quietly } from "../../../support/merge-queues.ts";
+import { jobsOf, makePushed, runsOf } from "../../../support/workflow-runs.ts";
 
 const CI = `
 name: CI
@@ -30,30 +25,6 @@ jobs:
     runs-on: [linux, "x64"]
     steps: [{ run: make test }]
 `;
-
-async function makePushed(files: Record<string, string>, message = "Add files\n") {
-  const owner = await make.user();
-  const repo = await make.repo(owner, { isEmpty: true });
-  const history = new History();
-  const oid = history.commit({ files, message });
-  await pushQuietly(owner, repo, [{ ref: "refs/heads/main", new: oid }], history.build());
-  await drawConsequences();
-  return { owner, repo, history, oid };
-}
-
-const runsOf = (repo: TestRepo) =>
-  db
-    .select()
-    .from(workflowRuns)
-    .where(eq(workflowRuns.repoId, repo.id))
-    .orderBy(asc(workflowRuns.number));
-
-const jobsOf = (runId: number) =>
-  db
-    .select()
-    .from(workflowJobs)
-    .where(eq(workflowJobs.runId, runId))
-    .orderBy(asc(workflowJobs.position));
 
 describe("the workflows of a push", () => {
   it("make a run with its jobs, of which the first wait for a runner", async () => {
@@ -74,7 +45,7 @@ describe("the workflows of a push", () => {
       reportedState: "waiting",
       faults: [],
     });
-    const jobs = await jobsOf(run?.id ?? 0);
+    const jobs = await jobsOf(run ?? { id: 0 });
     expect(jobs.map(({ name, state, labels }) => [name, state, labels])).toEqual([
       ["build", "waiting", ["linux"]],
       ["test (20)", "blocked", ["linux", "x64"]],

@@ -35,6 +35,11 @@ import {
   toForkPayload,
   toRepositoryPayload,
 } from "../../../../events/webhooks/payloads/repository-payload.ts";
+import {
+  toWorkflowJobPayload,
+  toWorkflowRunPayload,
+  type WorkSubject,
+} from "../../../../events/webhooks/payloads/workflow-payload.ts";
 import { toWikiPayload } from "../../../../events/webhooks/payloads/wiki-payload.ts";
 import { toStatusPayload } from "../../../../events/webhooks/payloads/status-payload.ts";
 import { NO_NODE } from "../../../../git/walk/commit-graph.ts";
@@ -52,6 +57,7 @@ import {
   toIssueOrCommentPayload,
 } from "./read-issue-payload.ts";
 import { type PullSubject, readPullSubject, toPullOrReviewPayload } from "./read-pull-payload.ts";
+import { readWorkSubject } from "./read-work-subject.ts";
 import { PUSHED_PARTS, readPushedCommits } from "./read-pushed-commits.ts";
 import { findNode } from "../../../code/git/find-node.ts";
 
@@ -71,6 +77,8 @@ export interface PayloadSource {
   readonly issue: IssueSubject | undefined;
   /** The pull request of an event about one that exists. */
   readonly pull: PullSubject | undefined;
+  /** The run of an event about one, or about a job of it. */
+  readonly work: WorkSubject | undefined;
   /** Opens the snapshot of a repository, once. */
   readonly open: (repo: RepositoryContext) => Promise<RepositorySnapshot>;
 }
@@ -131,7 +139,13 @@ export async function openPayloadSource(
       .from(users)
       .where(sql`${users.id} in (select value from json_each(${JSON.stringify(accountIds)}))`),
   });
-  const [found, issue, pull] = await Promise.all([readingRest, readingIssue, readingPull]);
+  const workEvent = webhookEvents.find((each) => "runId" in each);
+  const [found, issue, pull, work] = await Promise.all([
+    readingRest,
+    readingIssue,
+    readingPull,
+    workEvent && readWorkSubject(db, workEvent),
+  ]);
   let snapshot: Promise<RepositorySnapshot> | undefined;
   return {
     ctx,
@@ -140,6 +154,7 @@ export async function openPayloadSource(
     release: found.releases[0],
     issue,
     pull,
+    work,
     find: (repoId) => {
       const row = found.repositories.find(({ repo }) => repo.id === repoId);
       // Hooks are set up by administrators of the repository.
@@ -211,6 +226,20 @@ export async function readPayload(
     }
     case "wiki":
       return { event: "wiki", body: toWikiPayload(context, webhookEvent) };
+    case "workflow_run":
+      return (
+        source.work && {
+          event: "workflow_run",
+          body: toWorkflowRunPayload(context, webhookEvent, source.work),
+        }
+      );
+    case "workflow_job":
+      return (
+        source.work?.job && {
+          event: "workflow_job",
+          body: toWorkflowJobPayload(context, webhookEvent, source.work, source.work.job),
+        }
+      );
     case "issues":
     case "issue_assign":
     case "issue_label":
@@ -258,6 +287,7 @@ function unitOf({ event }: WebhookEvent): Unit | undefined {
   if (event === "repository" || event === "fork") return undefined;
   if (event === "release") return "releases";
   if (event === "wiki") return "wiki";
+  if (event.startsWith("workflow_")) return "actions";
   if (event.startsWith("pull_request")) return "pulls";
   return event.startsWith("issue") ? "issues" : "code";
 }

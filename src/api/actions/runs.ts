@@ -1,0 +1,330 @@
+import { createRoute, z } from "@hono/zod-openapi";
+
+import { inArray } from "drizzle-orm";
+
+import { callerSql } from "../../auth/caller-sql.ts";
+import type { Ctx } from "../../context.ts";
+import { repositories } from "../../db/schema/index.ts";
+import type { ActionsLevel } from "../../domain/actions/level.ts";
+import { cancelRun, approveRun, deleteRun, rerun } from "../../domain/actions/runs/change-run.ts";
+import { findRun } from "../../domain/actions/runs/find-run.ts";
+import {
+  findJob,
+  type ListedJob,
+  type ListedRun,
+  listJobs,
+  listRuns,
+  type RunFilter,
+} from "../../domain/actions/runs/list-runs.ts";
+import {
+  selectRepositories,
+  toRepositoriesById,
+} from "../../domain/repos/repository/find-repository.ts";
+import { malformed, notFound } from "../../lib/failure.ts";
+import { statesOf } from "../../shapes/actions/work-status.ts";
+import { toWorkflowJob, WorkflowJob, WorkflowJobPage } from "../../shapes/actions/workflow-job.ts";
+import { toWorkflowRun, WorkflowRun, WorkflowRunPage } from "../../shapes/actions/workflow-run.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
+import { empty, HEADERS, json, refusals } from "../answers.ts";
+import { endpoints } from "../endpoints.ts";
+import { inRepo } from "../guards/repository.ts";
+import { done } from "../handlers.ts";
+import { Paging, readPage, setPageHeaders } from "../paging.ts";
+import { PathId } from "../path-id.ts";
+import { RepoPath } from "../repos/paths.ts";
+import { LEVELS } from "./levels.ts";
+
+const StatusFilter = Paging.extend({
+  status: z.string().optional().openapi({
+    description:
+      "A status or a conclusion: queued, in_progress, waiting, pending, completed, success, failure, cancelled or skipped",
+  }),
+});
+
+const RunsQuery = StatusFilter.extend({
+  event: z.string().optional().openapi({ description: "The event that started it" }),
+  branch: z.string().optional().openapi({ description: "The short name of its branch or tag" }),
+  actor: z.string().optional().openapi({ description: "The name of who caused it" }),
+  head_sha: z.string().optional().openapi({ description: "The id of its commit" }),
+});
+
+const RunPath = RepoPath.extend({ run: PathId });
+const JobPath = RepoPath.extend({ job_id: PathId });
+
+const reading = inRepo("read:repository", { unit: "actions", mode: "read" });
+const writing = inRepo("write:repository", { unit: "actions", mode: "write" });
+
+/** @throws Failure `malformed` for an unknown status. */
+function toFilter(
+  of: RunFilter["of"],
+  { status, event, branch, actor, head_sha: headOid }: Partial<z.infer<typeof RunsQuery>>,
+): RunFilter {
+  const states = status === undefined || status === "" ? undefined : statesOf(status);
+  if (status && !states) throw malformed(`Invalid status ${status}`);
+  const given = (text: string | undefined) => (text === "" ? undefined : text);
+  return {
+    of,
+    states,
+    event: given(event),
+    branch: given(branch),
+    actor: given(actor)?.toLowerCase(),
+    headOid: given(headOid)?.toLowerCase(),
+  };
+}
+
+const placeOf = (level: ActionsLevel): RunFilter["of"] => {
+  switch (level.level) {
+    case "repository":
+      return { repoId: level.repo.id };
+    case "owner":
+      return { ownerId: level.owner.id };
+    case "service":
+      return "service";
+    default:
+      return level satisfies never;
+  }
+};
+
+/** Finds the repositories of listed runs, with what the caller may do there. */
+async function findRepositories(
+  { db, actor }: Ctx,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, RepositoryContext>> {
+  if (ids.length === 0) return new Map();
+  const rows = await selectRepositories(db, callerSql(actor)).where(
+    inArray(repositories.id, [...new Set(ids)]),
+  );
+  return toRepositoriesById(actor, rows);
+}
+
+/** The items whose repository still exists, with it. */
+const withRepository = <T extends ListedRun | ListedJob>(
+  items: readonly T[],
+  found: ReadonlyMap<number, RepositoryContext>,
+) =>
+  items.flatMap((item) => {
+    const repo = found.get(item.run.repoId);
+    return repo ? [{ ...item, repo }] : [];
+  });
+
+/**
+ * Runs of workflows and their jobs. Cancelling, approving and repeating runs, and the fields
+ * `faults` and `needs_approval`, are extensions of Gitea's API.
+ */
+export const runs = endpoints();
+
+const RUN_IDS = {
+  repo: "getWorkflowRuns",
+  org: "getOrgWorkflowRuns",
+  user: "getUserWorkflowRuns",
+  admin: "listAdminWorkflowRuns",
+} as const;
+
+const JOB_IDS = {
+  repo: "listWorkflowJobs",
+  org: "getOrgWorkflowJobs",
+  user: "getUserWorkflowJobs",
+  admin: "listAdminWorkflowJobs",
+} as const;
+
+for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) {
+  runs.openapi(
+    createRoute({
+      method: "get",
+      path: `${path}/runs` as const,
+      operationId: RUN_IDS[prefix],
+      tags: [tag],
+      summary: `List the runs of workflows ${of}`,
+      middleware: [administering] as const,
+      request: { params, query: RunsQuery },
+      responses: {
+        200: { ...json(WorkflowRunPage, "The runs, newest first"), headers: HEADERS.page },
+        ...refusals(400, 401, 403, 404),
+      },
+    }),
+    async (c) => {
+      const { ctx, actionsLevel, viewer } = c.var;
+      const query = c.req.valid("query");
+      const slice = readPage(ctx.config, query);
+      const { items, total } = await listRuns(ctx, toFilter(placeOf(actionsLevel), query), slice);
+      setPageHeaders(c, slice, total);
+      const found = await findRepositories(
+        ctx,
+        items.map(({ run }) => run.repoId),
+      );
+      const shown = withRepository(items, found).map((item) => toWorkflowRun(item, viewer));
+      return c.json({ workflow_runs: shown, total_count: total }, 200);
+    },
+  );
+
+  runs.openapi(
+    createRoute({
+      method: "get",
+      path: `${path}/jobs` as const,
+      operationId: JOB_IDS[prefix],
+      tags: [tag],
+      summary: `List the jobs of workflows ${of}`,
+      middleware: [administering] as const,
+      request: { params, query: StatusFilter },
+      responses: {
+        200: { ...json(WorkflowJobPage, "The jobs, newest first"), headers: HEADERS.page },
+        ...refusals(400, 401, 403, 404),
+      },
+    }),
+    async (c) => {
+      const { ctx, actionsLevel, viewer } = c.var;
+      const query = c.req.valid("query");
+      const slice = readPage(ctx.config, query);
+      const { items, total } = await listJobs(ctx, toFilter(placeOf(actionsLevel), query), slice);
+      setPageHeaders(c, slice, total);
+      const found = await findRepositories(
+        ctx,
+        items.map(({ run }) => run.repoId),
+      );
+      const shown = withRepository(items, found).map((item) => toWorkflowJob(item, viewer));
+      return c.json({ jobs: shown, total_count: total }, 200);
+    },
+  );
+}
+
+runs.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/actions/runs/{run}",
+    operationId: "GetWorkflowRun",
+    tags: ["repository"],
+    summary: "Get a run of a workflow",
+    middleware: [reading] as const,
+    request: { params: RunPath },
+    responses: { 200: json(WorkflowRun, "The run"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const { run: runId } = c.req.valid("param");
+    const page = { size: 1, offset: 0 };
+    const { items } = await listRuns(ctx, { of: { repoId: repo.row.id }, runId }, page);
+    const [found] = items;
+    if (!found) throw notFound();
+    return c.json(toWorkflowRun({ ...found, repo }, viewer), 200);
+  },
+);
+
+runs.openapi(
+  createRoute({
+    method: "delete",
+    path: "/repos/{owner}/{repo}/actions/runs/{run}",
+    operationId: "deleteActionRun",
+    tags: ["repository"],
+    summary: "Delete a run that has ended, with its logs",
+    middleware: [writing] as const,
+    request: { params: RunPath },
+    responses: { 204: empty("The run was deleted"), ...refusals(400, 401, 403, 404) },
+  }),
+  (c) =>
+    done(c, async ({ ctx, repo }) => {
+      await deleteRun(ctx, repo, await findRun(ctx, repo.row, { id: c.req.valid("param").run }));
+    }),
+);
+
+for (const [action, operationId, summary, act] of [
+  ["cancel", "cancelWorkflowRun", "Cancel a run of a workflow", cancelRun],
+  ["approve", "approveWorkflowRun", "Let a run begin that waits for an approval", approveRun],
+  [
+    "rerun",
+    "rerunWorkflowRun",
+    "Run all jobs of a workflow's run again",
+    (ctx: Ctx, run: Awaited<ReturnType<typeof findRun>>) => rerun(ctx, run, "all"),
+  ],
+  [
+    "rerun-failed-jobs",
+    "rerunFailedWorkflowRun",
+    "Run the failed jobs of a workflow's run again, and those that need them",
+    (ctx: Ctx, run: Awaited<ReturnType<typeof findRun>>) => rerun(ctx, run, "failed"),
+  ],
+] as const) {
+  runs.openapi(
+    createRoute({
+      method: "post",
+      path: `/repos/{owner}/{repo}/actions/runs/{run}/${action}` as const,
+      operationId,
+      tags: ["repository"],
+      summary,
+      middleware: [writing] as const,
+      request: { params: RunPath },
+      responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404) },
+    }),
+    (c) =>
+      done(c, async ({ ctx, repo }) => {
+        await act(ctx, await findRun(ctx, repo.row, { id: c.req.valid("param").run }));
+      }),
+  );
+}
+
+runs.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/actions/runs/{run}/jobs",
+    operationId: "listWorkflowRunJobs",
+    tags: ["repository"],
+    summary: "List the jobs of a run",
+    middleware: [reading] as const,
+    request: { params: RunPath, query: StatusFilter },
+    responses: {
+      200: {
+        ...json(WorkflowJobPage, "The jobs, in the order of the file"),
+        headers: HEADERS.page,
+      },
+      ...refusals(400, 401, 403, 404),
+    },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const query = c.req.valid("query");
+    const run = await findRun(ctx, repo.row, { id: c.req.valid("param").run });
+    const slice = readPage(ctx.config, query);
+    const filter = { ...toFilter({ repoId: repo.row.id }, query), runId: run.id };
+    const { items, total } = await listJobs(ctx, filter, slice);
+    setPageHeaders(c, slice, total);
+    const shown = items.map((item) => toWorkflowJob({ ...item, repo }, viewer));
+    return c.json({ jobs: shown, total_count: total }, 200);
+  },
+);
+
+runs.openapi(
+  createRoute({
+    method: "get",
+    path: "/repos/{owner}/{repo}/actions/jobs/{job_id}",
+    operationId: "getWorkflowJob",
+    tags: ["repository"],
+    summary: "Get a job of a workflow's run",
+    middleware: [reading] as const,
+    request: { params: JobPath },
+    responses: { 200: json(WorkflowJob, "The job"), ...refusals(401, 403, 404) },
+  }),
+  async (c) => {
+    const { ctx, repo, viewer } = c.var;
+    const found = await findJob(ctx, repo.row, { id: c.req.valid("param").job_id });
+    if (!found) throw notFound();
+    return c.json(toWorkflowJob({ ...found, repo }, viewer), 200);
+  },
+);
+
+runs.openapi(
+  createRoute({
+    method: "post",
+    path: "/repos/{owner}/{repo}/actions/jobs/{job_id}/rerun",
+    operationId: "rerunWorkflowJob",
+    tags: ["repository"],
+    summary: "Run a job of a run that has ended again, and those that need it",
+    middleware: [writing] as const,
+    request: { params: JobPath },
+    responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404) },
+  }),
+  (c) =>
+    done(c, async ({ ctx, repo }) => {
+      const found = await findJob(ctx, repo.row, { id: c.req.valid("param").job_id });
+      if (!found) throw notFound();
+      const run = await findRun(ctx, repo.row, { id: found.run.id });
+      await rerun(ctx, run, { jobId: found.job.id });
+    }),
+);
