@@ -3,7 +3,12 @@ import { only } from "../../src/lib/only.ts";
 import { Browser } from "./browser.ts";
 import { formTokenOf } from "./credentials.ts";
 import { db } from "./db.ts";
-import { type LevelRow, makeActionSecret, makeActionVariable, makeRunner } from "./actions.ts";
+import {
+  type LevelRow,
+  makeActionSecret,
+  makeActionVariable,
+  makeRunner,
+} from "./action-values.ts";
 import { makeHook, makeKeptDelivery } from "./hooks.ts";
 import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
 import { makePushMirror } from "./mirror-rows.ts";

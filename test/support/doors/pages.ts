@@ -1,4 +1,9 @@
-import { type LevelRow, makeActionSecret, makeActionVariable, makeRunner } from "../actions.ts";
+import {
+  type LevelRow,
+  makeActionSecret,
+  makeActionVariable,
+  makeRunner,
+} from "../action-values.ts";
 import { Browser } from "../browser.ts";
 import { call, visit } from "../call.ts";
 import { makeFiles } from "../files.ts";

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { adminPages } from "../../../src/web/pages/admin/index.ts";
 import { settingsPages } from "../../../src/web/pages/settings/index.ts";
 import { Browser, SAME_ORIGIN } from "../../support/browser.ts";
-import { makeActionSecret, makeActionVariable, makeRunner } from "../../support/actions.ts";
+import { makeActionSecret, makeActionVariable, makeRunner } from "../../support/action-values.ts";
 import { makeHook, makeKeptDelivery } from "../../support/hooks.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeApplication } from "../../support/oauth.ts";

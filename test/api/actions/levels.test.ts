@@ -9,7 +9,7 @@ import {
   runnerRegistrationTokens,
   runners,
 } from "../../../src/db/schema/index.ts";
-import { type LevelRow, makeRunner } from "../../support/actions.ts";
+import { type LevelRow, makeRunner } from "../../support/action-values.ts";
 import { auditOf } from "../../support/audit.ts";
 import { db } from "../../support/db.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
