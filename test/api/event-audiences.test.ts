@@ -55,6 +55,8 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "release.updated": "releases",
   "release.deleted": "releases",
   "wiki.changed": "wiki",
+  "workflow_run.changed": "actions",
+  "workflow_job.changed": "actions",
   "package.created": "everybody",
   "package.deleted": "everybody",
   "milestone.created": "everybody",
