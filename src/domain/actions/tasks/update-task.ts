@@ -91,7 +91,7 @@ async function takeReport(
   const answer = toAnswer({ ...task, ...stored }, report);
   const isSame =
     result === undefined && isEqual(steps, task.steps) && isEqual(outputs, task.outputs);
-  if (isSame && !isSilent(task, now)) return answer;
+  if (isSame && warnings.length === 0 && !isSilent(task, now)) return answer;
   const { changed } = await batch(db, {
     changed: db
       .update(workflowTasks)
