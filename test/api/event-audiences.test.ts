@@ -19,6 +19,7 @@ type Audience =
   | "pulls"
   | "releases"
   | "wiki"
+  | "actions"
   | "members"
   | "administrators"
   | "nobody";

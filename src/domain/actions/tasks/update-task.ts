@@ -12,7 +12,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { conflict } from "../../../lib/failure.ts";
 import type { RunnerCredential } from "../runners/runner-credential.ts";
-import { isFinal } from "../runs/next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { settleRun } from "../runs/settle-run.ts";
 import { closeLogWith } from "./append-log.ts";
 import { findTaskOfRunner, type TaskOfRunner } from "./find-task.ts";
