@@ -46,6 +46,7 @@ const DOCUMENTS: Readonly<Record<string, readonly string[]>> = {
     "docs/api.md",
     "docs/compatibility.md",
     "docs/oauth2.md",
+    "docs/actions.md",
     "docs/webhooks.md",
     "docs/events.md",
   ],

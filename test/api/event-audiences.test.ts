@@ -19,6 +19,7 @@ type Audience =
   | "pulls"
   | "releases"
   | "wiki"
+  | "actions"
   | "members"
   | "administrators"
   | "nobody";
@@ -55,6 +56,8 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "release.updated": "releases",
   "release.deleted": "releases",
   "wiki.changed": "wiki",
+  "workflow_run.changed": "actions",
+  "workflow_job.changed": "actions",
   "package.created": "everybody",
   "package.deleted": "everybody",
   "milestone.created": "everybody",

@@ -3,6 +3,12 @@ import { only } from "../../src/lib/only.ts";
 import { Browser } from "./browser.ts";
 import { formTokenOf } from "./credentials.ts";
 import { db } from "./db.ts";
+import {
+  type LevelRow,
+  makeActionSecret,
+  makeActionVariable,
+  makeRunner,
+} from "./action-values.ts";
 import { makeHook, makeKeptDelivery } from "./hooks.ts";
 import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
 import { makePushMirror } from "./mirror-rows.ts";
@@ -43,6 +49,15 @@ export async function makeSettingsScene(
     await makeHook({ level: "organization", ownerId: org.id, approverId: owner.id }),
   ] as const;
   const deliveries = [await makeKeptDelivery(hooks[0]), await makeKeptDelivery(hooks[1])] as const;
+  const actionsOf = async (level: LevelRow) => ({
+    secret: (await makeActionSecret(level)).name,
+    variable: (await makeActionVariable(level)).name,
+    runner: String((await makeRunner(level)).id),
+  });
+  const actions = [
+    await actionsOf({ repoId: repo.id }),
+    await actionsOf({ ownerId: org.id }),
+  ] as const;
   const [userId, repoId, createdAt] = [owner.id, repo.id, 1000];
   const key = {
     userId,
@@ -73,6 +88,12 @@ export async function makeSettingsScene(
       "/:type": "gitea",
       "/tags/:id": String((await makeTagRule(repo)).id),
       "/rulesets/:id": String((await makeRuleset(org)).id),
+      "/:repo/settings/actions/secrets/:name": actions[0].secret,
+      "/:org/settings/actions/secrets/:name": actions[1].secret,
+      "/:repo/settings/actions/variables/:name": actions[0].variable,
+      "/:org/settings/actions/variables/:name": actions[1].variable,
+      "/:repo/settings/actions/runners/:id": actions[0].runner,
+      "/:org/settings/actions/runners/:id": actions[1].runner,
       "/:repo/settings/hooks/:id": String(hooks[0].id),
       "/:org/settings/hooks/:id": String(hooks[1].id),
       "/:repo/settings/hooks/:id/deliveries/:delivery": String(deliveries[0].id),

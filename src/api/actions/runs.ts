@@ -333,7 +333,6 @@ runs.openapi(
       200: {
         description: "A line for each row, with its time",
         content: { "text/plain": { schema: z.string() } },
-        headers: { "Content-Disposition": HEADERS.download["Content-Disposition"] },
       },
       ...refusals(401, 403, 404),
     },

@@ -1,7 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
 import type { WorkState } from "../../db/schema/index.ts";
-import { isFinal } from "../../domain/actions/runs/next-states.ts";
 
 /** How the API calls the states: a final one is `completed`, with a conclusion. */
 export const WORK_STATUSES = ["queued", "in_progress", "completed", "waiting"] as const;
@@ -10,6 +9,10 @@ export const WORK_CONCLUSIONS = ["success", "failure", "cancelled", "skipped"] a
 export const WorkConclusion = z
   .enum([...WORK_CONCLUSIONS, ""])
   .openapi({ description: "Empty before it is completed" });
+
+/** Whether nothing follows a state. */
+export const isFinal = (state: WorkState): boolean =>
+  (WORK_CONCLUSIONS as readonly string[]).includes(state);
 
 const STATUSES = {
   blocked: "waiting",

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { actionSecrets, actionVariables } from "../../../src/db/schema/index.ts";
 import { ACTION_VALUE_LIMITS } from "../../../src/domain/actions/action-values.ts";
 import { readJobSecrets } from "../../../src/domain/actions/secrets/read-job-secrets.ts";
+import { resealActionSecrets } from "../../../src/domain/actions/secrets/reseal-action-secrets.ts";
 import { setSecret } from "../../../src/domain/actions/secrets/secrets.ts";
 import { readJobVariables } from "../../../src/domain/actions/variables/read-job-variables.ts";
 import {
@@ -68,6 +69,26 @@ describe("the secrets of a job", () => {
     const other = systemCtx({ DB: env.DB }, NOW, { SEALING_KEYS: `new:${"B".repeat(43)}=` });
     await setSecret(other, ofAccount, "B", { value: "y" });
     expect(await readJobSecrets(other, place)).toEqual({ B: "y" });
+  });
+});
+
+describe("the secrets of a service with a new key", () => {
+  it("are sealed with it, but for those that no key unseals", async () => {
+    const { account, ofAccount, place } = await makeOwners();
+    await setSecret(ctx, ofAccount, "A", { value: "x" });
+    const rowsOf = () =>
+      db.select().from(actionSecrets).where(eq(actionSecrets.ownerId, account.id));
+    const damaged = { ownerId: account.id, name: "B", createdAt: 1, updatedAt: 1 };
+    await db.insert(actionSecrets).values({ ...damaged, value: "1.test.AAAA" });
+    const NEW = `new:${"B".repeat(43)}=`;
+    await resealActionSecrets(
+      systemCtx({ DB: env.DB }, NOW, { SEALING_KEYS: `${NEW},${SEALING_KEYS}` }),
+    );
+    expect((await rowsOf()).map(({ value }) => value.slice(0, 7))).toEqual(
+      ["1.new.", "1.test."].map((each) => expect.stringMatching(each)),
+    );
+    const withNewKeyAlone = systemCtx({ DB: env.DB }, NOW, { SEALING_KEYS: NEW });
+    expect(await readJobSecrets(withNewKeyAlone, place)).toEqual({ A: "x" });
   });
 });
 

@@ -1,3 +1,9 @@
+import {
+  type LevelRow,
+  makeActionSecret,
+  makeActionVariable,
+  makeRunner,
+} from "../action-values.ts";
 import { Browser } from "../browser.ts";
 import { call, visit } from "../call.ts";
 import { makeFiles } from "../files.ts";
@@ -65,6 +71,12 @@ export async function makeSite() {
       own: (await world.userDelivery()).id,
     },
     issueNumber: issue.number,
+    actions: {
+      repo: await makeActions({ repoId: repo.id }),
+      org: await makeActions({ ownerId: (await world.org()).id }),
+      own: await makeActions({ ownerId: user.id }),
+      service: await makeActions({}),
+    },
     ruleId: (await world.cleanupRule()).id,
     ownRuleId: (await makeCleanupRule(user)).id,
     uuid: String(asset.body.uuid),
@@ -75,11 +87,40 @@ export async function makeSite() {
   };
 }
 
+async function makeActions(level: LevelRow) {
+  return {
+    secret: (await makeActionSecret(level)).name,
+    variable: (await makeActionVariable(level)).name,
+    runner: (await makeRunner(level)).id,
+  };
+}
+
 export type Site = Awaited<ReturnType<typeof makeSite>>;
 
 const authorization = ({ clientId }: Site): string => {
   const wanted = { client_id: clientId, redirect_uri: CALLBACK, response_type: "code" };
   return `/login/oauth/authorize?${new URLSearchParams({ ...wanted, scope: "read:user" })}`;
+};
+
+/** The pages of secrets, variables and runners of a level. */
+const actionsPages = (
+  of: string,
+  level: keyof Site["actions"],
+  settings: (site: Site) => string,
+): Record<string, (site: Site) => string> => {
+  const at = (below: (actions: Site["actions"]["repo"]) => string) => (site: Site) =>
+    `${settings(site)}/actions/${below(site.actions[level])}`;
+  return {
+    ...(level !== "service" && {
+      [`the secrets of ${of}`]: at(() => "secrets"),
+      [`a secret of ${of}`]: at(({ secret }) => `secrets/${secret}`),
+    }),
+    [`the variables of ${of}`]: at(() => "variables"),
+    [`a variable of ${of}`]: at(({ variable }) => `variables/${variable}`),
+    [`the runners of ${of}`]: at(() => "runners"),
+    [`the page of a new runner of ${of}`]: at(() => "runners/new"),
+    [`a runner of ${of}`]: at(({ runner }) => `runners/${runner}`),
+  };
 };
 
 const PAGES: Readonly<Record<string, (site: Site) => string>> = {
@@ -290,11 +331,15 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "a file of the latest release": ({ path }) => `${path}/releases/latest/download/a.txt`,
   "a generated avatar": ({ user }) => `/avatars/${user.id}`,
   "an uploaded avatar": ({ avatarPath }) => avatarPath,
+  ...actionsPages("a repository", "repo", ({ path }) => `${path}/settings`),
+  ...actionsPages("an organization", "org", ({ org }) => `/org/${org.name}/settings`),
+  ...actionsPages("an account", "own", () => "/user/settings"),
 };
 
 /** Pages for administrators of the service. */
 const ADMIN_PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the overview of the administration": () => "/-/admin",
+  ...actionsPages("the service", "service", () => "/-/admin"),
   "the administration's users": () => "/-/admin/users?q=use",
   "the administrators": () => "/-/admin/users?status=admin",
   "the form of a new user": () => "/-/admin/users/new",

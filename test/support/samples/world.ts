@@ -17,12 +17,14 @@ import {
   topics,
   users,
   watches,
+  workflows,
   type Hook,
   type Issue,
   type Repository,
   type User,
 } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
+import { makeJob, makeRun } from "../actions.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
@@ -237,6 +239,28 @@ export class World {
     const repo = await this.repo();
     await storeWiki(repo, { "Home.md": "# Home\n" });
     return { ...(await this.repoPath()), pageName: "Home" };
+  });
+  /** A run that has ended, with one job. */
+  readonly workflowRun = makeOnce(async () => {
+    const repo = await this.repo();
+    const run = await makeRun(repo, { state: "failure", reportedState: "failure" });
+    const job = await makeJob(run, repo, { state: "failure", reportedState: "failure" });
+    return { run, job };
+  });
+  readonly workflowRunPath = makeOnce(async () => ({
+    ...(await this.repoPath()),
+    run: (await this.workflowRun()).run.id,
+  }));
+  readonly workflowJobPath = makeOnce(async () => ({
+    ...(await this.repoPath()),
+    job_id: (await this.workflowRun()).job.id,
+  }));
+  /** A workflow of the default branch. */
+  readonly workflowPath = makeOnce(async () => {
+    const { id: repoId } = await this.repo();
+    const row = { repoId, file: "ci.yml", path: ".gitea/workflows/ci.yml", name: "CI" };
+    await db.insert(workflows).values({ ...row, events: ["push"], createdAt: 1, updatedAt: 1 });
+    return { ...(await this.repoPath()), workflow_id: "ci.yml" };
   });
   /** A note on the head of `main`. */
   readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { adminPages } from "../../../src/web/pages/admin/index.ts";
 import { settingsPages } from "../../../src/web/pages/settings/index.ts";
 import { Browser, SAME_ORIGIN } from "../../support/browser.ts";
+import { makeActionSecret, makeActionVariable, makeRunner } from "../../support/action-values.ts";
 import { makeHook, makeKeptDelivery } from "../../support/hooks.ts";
 import { make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeApplication } from "../../support/oauth.ts";
@@ -23,6 +24,9 @@ let repo: TestRepo;
 let applicationId: number;
 let hookId: number;
 let deliveryId: number;
+/** The names of what belongs to the user, and of the service, by their noun. */
+let names: Readonly<Record<string, string>>;
+let runnerId: number;
 let browsers: Readonly<Record<"anonymous" | "user" | "admin", Browser>>;
 beforeAll(async () => {
   admin = await make.userWithPassword({ isAdmin: true });
@@ -32,6 +36,12 @@ beforeAll(async () => {
   const hook = await makeHook({ level: "user", ownerId: user.id, approverId: user.id });
   hookId = hook.id;
   deliveryId = (await makeKeptDelivery(hook)).id;
+  names = {
+    "/user/settings/actions/secrets": (await makeActionSecret({ ownerId: user.id })).name,
+    "/user/settings/actions/variables": (await makeActionVariable({ ownerId: user.id })).name,
+    "/-/admin/actions/variables": (await makeActionVariable({})).name,
+  };
+  runnerId = (await makeRunner({ ownerId: user.id })).id;
   browsers = {
     anonymous: new Browser(),
     user: await Browser.signedIn(user),
@@ -42,6 +52,7 @@ beforeAll(async () => {
 /** The id in the path of a route, of what belongs to the user. */
 function idIn(path: string): number {
   if (path.includes("/oauth2")) return applicationId;
+  if (path.includes("/runners")) return runnerId;
   return path.includes("/hooks") ? hookId : user.id;
 }
 
@@ -51,6 +62,7 @@ const at = (path: string): string =>
     .replace(":owner", user.name)
     .replace(":repo", repo.name)
     .replace(":type", "gitea")
+    .replace(":name", names[path.replace("/:name", "")] ?? "")
     .replace(":delivery", String(deliveryId))
     .replace(/:id(?:\{[^}]*\})?/, String(idIn(path)));
 

@@ -195,6 +195,13 @@ const REFUSED_HERE: Readonly<Record<string, number>> = {
   "repository /collaboration delete_team": 403,
   // The repository is no mirror, and no key seals credentials.
   "repository /mirrors mirror-sync": 400,
+  // No key seals secrets and registration tokens.
+  "repository /actions/secrets create": 403,
+  "repository /actions/secrets/:name update": 403,
+  "repository /actions/runners/new reset": 403,
+  "organization /actions/secrets create": 403,
+  "organization /actions/secrets/:name update": 403,
+  "organization /actions/runners/new reset": 403,
   // The organization has a repository.
   "organization  delete": 422,
 };
@@ -218,6 +225,8 @@ const HOOK: Fields = {
   "event-push": "on",
   active: "on",
 };
+const SECRET: Fields = { name: "NEW_SECRET", data: "value" };
+const VARIABLE: Fields = { name: "NEW_VARIABLE", value: "value" };
 const RULE: Fields = { rule_name: "release/**", required_approvals: "1" };
 const TEAM: Fields = { team_name: "builders", "unit-code": "write", repo_access: "chosen" };
 
@@ -261,6 +270,32 @@ const EXAMPLES: Readonly<Record<string, Fields | ((at: SettingsScene) => Fields)
   "repository /hooks/:type/new create": HOOK,
   "repository /hooks/:id update": HOOK,
   "repository /hooks/:id redeliver_failed": { since: "2020-01-01" },
+  "repository /actions/secrets create": SECRET,
+  "repository /actions/secrets delete": ({ values }) => ({
+    name: values["/:repo/settings/actions/secrets/:name"] ?? "",
+  }),
+  "repository /actions/secrets/:name update": SECRET,
+  "repository /actions/variables create": VARIABLE,
+  "repository /actions/variables delete": ({ values }) => ({
+    name: values["/:repo/settings/actions/variables/:name"] ?? "",
+  }),
+  "repository /actions/variables/:name update": VARIABLE,
+  "repository /actions/runners delete": ({ values }) => ({
+    id: values["/:repo/settings/actions/runners/:id"] ?? "",
+  }),
+  "organization /actions/secrets create": SECRET,
+  "organization /actions/secrets delete": ({ values }) => ({
+    name: values["/:org/settings/actions/secrets/:name"] ?? "",
+  }),
+  "organization /actions/secrets/:name update": SECRET,
+  "organization /actions/variables create": VARIABLE,
+  "organization /actions/variables delete": ({ values }) => ({
+    name: values["/:org/settings/actions/variables/:name"] ?? "",
+  }),
+  "organization /actions/variables/:name update": VARIABLE,
+  "organization /actions/runners delete": ({ values }) => ({
+    id: values["/:org/settings/actions/runners/:id"] ?? "",
+  }),
   "repository /lfs/locks add": { path: "large.bin" },
   "organization  update": { full_name: "Another", visibility: "public" },
   "organization  rename": ({ org }) => ({ org_name: org.name, new_name: `${org.name}-2` }),

@@ -6,7 +6,7 @@ import { type WorkflowRun, workflowJobs, workflowRuns } from "../../../db/schema
 import { malformed, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
-import { isFinal } from "./next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { cancelStatements, settleRun } from "./settle-run.ts";
 import { cancelOthers } from "./store-planned.ts";
 

@@ -1,4 +1,5 @@
 import type { WorkflowJob, WorkState } from "../../../db/schema/index.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 
 /** What decides about the next state of a job. */
 export type JobFacts = Pick<
@@ -12,11 +13,6 @@ export type JobFacts = Pick<
   | "maxParallel"
   | "failsFast"
 >;
-
-const FINAL: ReadonlySet<WorkState> = new Set(["success", "failure", "cancelled", "skipped"]);
-
-/** Whether nothing follows a state. */
-export const isFinal = (state: WorkState): boolean => FINAL.has(state);
 
 /** Whether a job failed, and its failure counts. */
 export const hasFailed = ({ state, continuesOnError }: JobFacts): boolean =>

@@ -21,7 +21,8 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { statusStatements } from "../../code/statuses/create-status.ts";
 import { isReported, statusOf } from "./job-status.ts";
-import { isFinal, nextStates } from "./next-states.ts";
+import { nextStates } from "./next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 
 const OPEN = ["blocked", "waiting", "running"] as const satisfies readonly WorkState[];
 

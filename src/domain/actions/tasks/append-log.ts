@@ -116,13 +116,17 @@ async function maskRows(
 }
 
 /**
- * Appends a row of the service to a log, as the last one.
+ * Appends rows of the service to a log, as the last ones.
  *
- * @returns Whether it is stored; otherwise the log has changed since the task was read.
+ * @returns Whether they are stored; otherwise the log has changed since the task was read.
  */
-export async function closeLogWith(ctx: Ctx, task: WorkflowTask, text: string): Promise<boolean> {
-  const row = { timeMs: ctx.now, nanos: 0, text };
-  return storeRows(ctx, task, { kept: [row], receivedCount: 1, isLast: true });
+export async function closeLogWith(
+  ctx: Ctx,
+  task: WorkflowTask,
+  ...texts: readonly string[]
+): Promise<boolean> {
+  const kept = texts.map((text) => ({ timeMs: ctx.now, nanos: 0, text }));
+  return storeRows(ctx, task, { kept, receivedCount: kept.length, isLast: true });
 }
 
 interface Stored {

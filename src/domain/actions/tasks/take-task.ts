@@ -20,7 +20,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { pollRunner, type PollingRunner } from "../runners/poll-runner.ts";
 import type { RunnerCredential } from "../runners/runner-credential.ts";
-import { isFinal } from "../runs/next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { settleRun } from "../runs/settle-run.ts";
 import { readJobVariables } from "../variables/read-job-variables.ts";
 import { jobTokenStatements } from "./job-token.ts";

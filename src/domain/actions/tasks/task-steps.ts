@@ -1,5 +1,5 @@
 import type { TaskStep, WorkResult, WorkState } from "../../../db/schema/index.ts";
-import { isFinal } from "../runs/next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 
 /** A step as its runner reports it; times in milliseconds. */
 export interface StepReport {

@@ -12,7 +12,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { conflict } from "../../../lib/failure.ts";
 import type { RunnerCredential } from "../runners/runner-credential.ts";
-import { isFinal } from "../runs/next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { settleRun } from "../runs/settle-run.ts";
 import { closeLogWith } from "./append-log.ts";
 import { findTaskOfRunner, type TaskOfRunner } from "./find-task.ts";
@@ -91,7 +91,7 @@ async function takeReport(
   const answer = toAnswer({ ...task, ...stored }, report);
   const isSame =
     result === undefined && isEqual(steps, task.steps) && isEqual(outputs, task.outputs);
-  if (isSame && !isSilent(task, now)) return answer;
+  if (isSame && warnings.length === 0 && !isSilent(task, now)) return answer;
   const { changed } = await batch(db, {
     changed: db
       .update(workflowTasks)
@@ -121,9 +121,8 @@ async function takeReport(
   });
   if (changed.length === 0) return undefined;
   // Runners close the log before they report the end, and old ones break off for foreign rows.
-  for (const warning of warnings) {
-    if (!task.isLogClosed) break;
-    await closeLogWith(ctx, task, `::warning::${warning}`);
+  if (warnings.length > 0 && task.isLogClosed) {
+    await closeLogWith(ctx, task, ...warnings.map((warning) => `::warning::${warning}`));
   }
   if (result !== undefined) await settleRun(ctx, task.runId);
   return answer;

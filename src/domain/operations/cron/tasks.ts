@@ -1,4 +1,5 @@
 import type { Ctx } from "../../../context.ts";
+import { resealActionSecrets } from "../../actions/secrets/reseal-action-secrets.ts";
 import { settleLeft } from "../../actions/runs/settle-left.ts";
 import { continueDeletions } from "../deletions/delete-user.ts";
 import { continueRemovals } from "../../repos/repository/remove-remains.ts";
@@ -93,7 +94,14 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, run: sweepImages },
   { name: "delete_old_actions", schedule: EVERY_TEN_MINUTES, run: sweepEvents },
   { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
-  { name: "reseal_secrets", schedule: EVERY_TEN_MINUTES, run: resealSecrets },
+  {
+    name: "reseal_secrets",
+    schedule: EVERY_TEN_MINUTES,
+    run: async (ctx) => {
+      await resealSecrets(ctx);
+      await resealActionSecrets(ctx);
+    },
+  },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
   { name: "cleanup_sign_ins", schedule: EVERY_TEN_MINUTES, run: purgeSignIns },
   { name: "cleanup_notifications", schedule: EVERY_TEN_MINUTES, run: sweepNotifications },

@@ -126,7 +126,7 @@ function valueParts<P extends SettingsPage>(
         body: (
           <>
             <p>
-              Jobs get it by <code>{`\${{ ${usage} }}`}</code>.{" "}
+              Jobs write <code>{`\${{ ${usage} }}`}</code>.{" "}
               {total === 0 ? `There are no ${noun}s.` : `${total} in all, by name.`}
             </p>
             <ValueList page={page} noun={noun} to={page.path + link} values={items} />
@@ -265,9 +265,9 @@ function ValueList({ page, noun, to, values }: ValueListProps) {
             <a href={`${to}/${name}`}>
               <code>{name}</code>
             </a>
-            {value === undefined ? undefined : <pre class="value">{excerpt(value)}</pre>}
+            {value === undefined ? undefined : <pre class="secret">{excerpt(value)}</pre>}
+            {description === "" ? undefined : <div>{description}</div>}
             <div class="soft">
-              {description === "" ? "" : `${description} `}
               Last set <Ago at={updatedAt} now={page.ctx.now} />.
             </div>
           </div>

@@ -113,7 +113,7 @@ export function runnerParts<P extends SettingsPage>(
         body: (
           <>
             <RunnerFacts runner={runner} now={page.ctx.now} />
-            <div class="actions">
+            <div class="row">
               <ActionForm page={page} to={to} action={runner.isDisabled ? "enable" : "disable"}>
                 <button type="submit">{runner.isDisabled ? "Enable" : "Disable"}</button>
               </ActionForm>
@@ -157,7 +157,9 @@ function Registration({ command }: { command: string }) {
         Where it is to run, a runner registers by this command. It asks for jobs once its daemon is
         started. <a href="/docs/actions#runners">How to start one</a>
       </p>
-      <pre class="command">{command}</pre>
+      <pre class="secret" tabindex={0} aria-label="The command">
+        {command}
+      </pre>
       <CopyButton text={command} />
       <p class="hint">
         Who has this token can add a runner, and a runner gets the code and the secrets of its jobs.
