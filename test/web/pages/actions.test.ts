@@ -2,7 +2,7 @@ import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
 import {
-  auditLog,
+  auditEvents,
   type WorkflowRun,
   workflowRuns,
   workflows,
@@ -112,7 +112,7 @@ describe("the list of runs", () => {
     for (let count = 0; count < 31; count++) await makeRun(repo, { title: `Number ${count}.` });
     const path = `/${repo.owner}/${repo.name}/actions`;
     const first = await bodyOf(path);
-    expect(first).toContain('<data value="31">');
+    expect(first).toContain('<span class="label">31</span>');
     expect(first).toContain("Page 1 of 2");
     expect(first).not.toContain("Number 0.");
     expect(await bodyOf(`${path}?page=2`)).toContain("Number 0.");
@@ -159,7 +159,7 @@ describe("the switch of a workflow", () => {
       expect(await isDisabled()).toBe(count);
       expect((await browser.post(`${path}/actions/${action}?workflow=ci.yml`, token)).status).toBe(303);
     }
-    const audited = await db.select().from(auditLog).where(eq(auditLog.repoId, repo.id));
+    const audited = await db.select().from(auditEvents).where(eq(auditEvents.repoId, repo.id));
     expect(audited.filter(({ kind }) => kind === "workflow.edited")).toHaveLength(2);
   });
 
@@ -243,7 +243,7 @@ describe("the form that starts a workflow", () => {
     const { path } = site;
     const reader = await Browser.signedIn(await make.userWithPassword());
     expect((await reader.get(path + form)).status).toBe(404);
-    const anonymous = await visit("GET", path + form);
+    const anonymous = await visit("GET", path + form, { headers: { Accept: "text/html" } });
     expect(anonymous.headers.get("location")).toContain("/user/login");
   });
 });
@@ -405,7 +405,7 @@ describe("the badge of a workflow", () => {
   });
 
   it("is not found in a repository that the reader may not see", async () => {
-    const repo = await make.repo(await make.user(), { visibility: "private" });
+    const repo = await make.repo(await make.user(), { isPrivate: true });
     await makeRun(repo, {});
     const path = `/${repo.owner}/${repo.name}/actions/workflows/ci.yml/badge.svg`;
     expect((await visit("GET", path)).status).toBe(404);

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { raw } from "hono/html";
 
-import { isFinal } from "../../../domain/actions/runs/next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { readJob, type ShownJobOfRun, type ShownTask } from "../../../domain/actions/runs/read-run.ts";
 import type { StoredLogRow } from "../../../domain/actions/tasks/log-rows.ts";
 import { readLog } from "../../../domain/actions/tasks/read-log.ts";

@@ -2,7 +2,7 @@ import type { Context } from "hono";
 
 import { approveRun, cancelRun, deleteRun, rerun } from "../../../domain/actions/runs/change-run.ts";
 import { findRun } from "../../../domain/actions/runs/find-run.ts";
-import { isFinal } from "../../../domain/actions/runs/next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { readRun, type ShownJob, type ShownRun } from "../../../domain/actions/runs/read-run.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";

@@ -1,5 +1,5 @@
 import type { WorkState } from "../../../db/schema/index.ts";
-import { isFinal } from "../../../domain/actions/runs/next-states.ts";
+import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { formatGoDuration } from "../../../lib/go-duration.ts";
 import { Icon } from "../icon.tsx";
 
