@@ -327,11 +327,14 @@ describe("the forms of a run", () => {
   });
 
   it("runs one job again", async () => {
-    const { browser, page, run } = await makeEnded();
+    const { browser, page, run, repo } = await makeEnded();
+    const other = await makeJob(run, repo, { state: "success" });
     const token = tokenIn(await bodyOf(page, browser));
     expect((await browser.post(`${page}/jobs/0/rerun`, token)).status).toBe(303);
+    expect((await jobsOf(run)).find(({ id }) => id === other.id)?.state).toBe("success");
     expect((await rowOf(run))?.attempt).toBe(2);
-    expect((await browser.post(`${page}/jobs/7/rerun`, token)).status).toBe(404);
+    const absent = await browser.post(`${page}/jobs/999/rerun`, token);
+    expect(absent.status).toBe(404);
   });
 
   it("approves a run", async () => {
@@ -371,7 +374,8 @@ describe("the forms of a run", () => {
       expect((await reader.post(at, tokenIn(body))).status, action).toBe(404);
       expect((await browser.post(at, {})).status, action).toBe(403);
       expect((await browser.post(at, own, { Origin: "https://other.example" })).status).toBe(403);
-      expect((await new Browser().post(at, {})).headers.get("location")).toContain("/user/login");
+      const anonymous = await new Browser().post(at, {}, { Accept: "text/html" });
+      expect(anonymous.headers.get("location"), action).toContain("/user/login");
     }
     expect(await rowOf(run)).toEqual(before);
   });

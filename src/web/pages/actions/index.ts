@@ -21,7 +21,7 @@ actions.get(`${LIST}/run`, showDispatch);
 actions.post(`${LIST}/run`, sendDispatch);
 actions.get(`${LIST}/workflows/:file/badge.svg`, sendBadge);
 actions.get(RUN, showRun);
-actions.post(`${RUN}/:action{${RUN_ACTIONS.join("|")}}`, changeRun);
+actions.post(`${RUN}/:action{(?:${RUN_ACTIONS.join("|")})}`, changeRun);
 actions.get(JOB, showJob);
 actions.get(`${JOB}/logs`, answerLogs);
 actions.post(`${JOB}/rerun`, rerunJob);
