@@ -16,11 +16,13 @@ import {
   runners,
   workflowJobs,
   type WorkflowJob,
+  workflowLogPieces,
   workflowRuns,
   type WorkflowRun,
   workflowTasks,
   type WorkflowTask,
 } from "../../src/db/schema/index.ts";
+import { formatLogRows } from "../../src/domain/actions/tasks/log-rows.ts";
 import type { RunnerCredential } from "../../src/domain/actions/runners/runner-credential.ts";
 import { only } from "../../src/lib/only.ts";
 import { eq } from "drizzle-orm";
@@ -138,6 +140,47 @@ export async function makeJob(
     ...fields,
   };
   return only(await db.insert(workflowJobs).values(row).returning());
+}
+
+/** An attempt at a job that has ended, with its log. */
+export async function makeTask(
+  job: WorkflowJob,
+  rows: readonly string[],
+  fields: Partial<WorkflowTask> = {},
+): Promise<WorkflowTask> {
+  const bytes = formatLogRows(rows.map((text) => ({ timeMs: NOW, nanos: 0, text })));
+  const step = { name: "Test", state: "success" as const, startedAt: NOW, stoppedAt: NOW };
+  const task = only(
+    await db
+      .insert(workflowTasks)
+      .values({
+        jobId: job.id,
+        runId: job.runId,
+        repoId: job.repoId,
+        attempt: 1,
+        runnerId: 0,
+        runnerName: "runner",
+        state: "success",
+        tokenHash: crypto.randomUUID(),
+        steps: [{ ...step, logIndex: 0, logLength: rows.length }],
+        logRows: rows.length,
+        logBytes: bytes.length,
+        isLogClosed: true,
+        startedAt: NOW,
+        stoppedAt: NOW,
+        updatedAt: NOW,
+        ...fields,
+      })
+      .returning(),
+  );
+  const piece = { taskId: task.id, firstRow: 0, rowCount: rows.length };
+  await actionsCtx().git.logFiles.put(piece, bytes);
+  await db.insert(workflowLogPieces).values({ ...piece, bytes: bytes.length });
+  await db
+    .update(workflowJobs)
+    .set({ taskId: task.id, attempt: task.attempt })
+    .where(eq(workflowJobs.id, job.id));
+  return task;
 }
 
 export const findJob = async (id: number): Promise<WorkflowJob> =>

@@ -4,6 +4,7 @@ import {
   makeActionVariable,
   makeRunner,
 } from "../action-values.ts";
+import { makeTask } from "../actions.ts";
 import { Browser } from "../browser.ts";
 import { call, visit } from "../call.ts";
 import { makeFiles } from "../files.ts";
@@ -43,6 +44,8 @@ export async function makeSite() {
   const commits = await call("GET", `${at}/commits?limit=1`, { as: user });
   await call("POST", "/user/avatar", { as: user, json: { image: pngOf(1, 1, user.name) } });
   const { body } = await call("GET", "/user", { as: user });
+  const { run, job } = await world.workflowRun();
+  await makeTask(job, ["one", "two"]);
   return {
     user,
     profiled,
@@ -52,6 +55,8 @@ export async function makeSite() {
     adminBrowser: await Browser.signedIn(await make.userWithPassword({ isAdmin: true })),
     path: `/${user.name}/${repo.name}`,
     commitOid: String(commits.body[0].sha),
+    runPath: `/${user.name}/${repo.name}/actions/runs/${run.number}`,
+    jobPosition: job.position,
     wikiOid: await storeWiki(repo, { "Home.md": "# Home\n[[Other]]\n" }),
     pullNumber: pull.number,
     labelId: (await world.label()).id,
@@ -214,6 +219,13 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the mirrors of a repository": ({ path }) => `${path}/settings/mirrors`,
   "the large files of a repository": ({ path }) => `${path}/settings/lfs`,
   "the locks of a repository": ({ path }) => `${path}/settings/lfs/locks`,
+  "the page of runs": ({ path }) => `${path}/actions?workflow=ci.yml&status=failure&actor=a`,
+  "the form that starts a workflow": ({ path }) => `${path}/actions/run?workflow=ci.yml`,
+  "the badge of a workflow": ({ path }) => `${path}/actions/workflows/ci.yml/badge.svg`,
+  "the page of a run": ({ runPath }) => runPath,
+  "the page of a job": ({ runPath, jobPosition }) => `${runPath}/jobs/${jobPosition}`,
+  "the rows of a log": ({ runPath, jobPosition }) => `${runPath}/jobs/${jobPosition}/logs?step=1`,
+  "the log of a job": ({ runPath, jobPosition }) => `${runPath}/jobs/${jobPosition}/logs`,
   "the page of releases": ({ path }) => `${path}/releases`,
   "the address of the latest release": ({ path }) => `${path}/releases/latest`,
   "the page of a release": ({ path }) => `${path}/releases/tag/v1`,

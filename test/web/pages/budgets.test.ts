@@ -23,6 +23,10 @@ const ROUNDS: Readonly<Record<string, number>> = {
   // The rule, the packages of its format, their versions, and those that would go.
   "the preview of a cleanup rule": 5,
   "the preview of a cleanup rule of an organization": 5,
+  // The pieces of the log, after the task that has it.
+  "the page of a job": 3,
+  "the rows of a log": 3,
+  "the log of a job": 3,
   "a file": 3,
   "a file of a repository": 3,
   "a file of a release": 3,

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { actionsPages } from "../../../src/web/pages/actions/index.ts";
 import { adminPages } from "../../../src/web/pages/admin/index.ts";
 import { browse } from "../../../src/web/pages/browse.ts";
 import { migration } from "../../../src/web/pages/create/migration.tsx";
@@ -45,6 +46,7 @@ const PARTS = [
   organizationCleanupRules,
   ownCleanupRules,
   ...wikiPages,
+  ...actionsPages,
 ];
 
 let site: Site;

@@ -35,7 +35,9 @@ export async function readWorkflowFiles(
   if (root === undefined) return [];
   const found = await findEntries(repository, root, DIRECTORIES.map(splitPath));
   const at = found.findIndex((entry) => entry !== undefined && isTreeMode(entry.mode));
-  const tree = await catalog.findSized(found[at]?.oid ?? "");
+  const directory = found[at];
+  if (!directory) return [];
+  const tree = await catalog.findSized(directory.oid);
   if (!tree) return [];
   const entries = await parseTreeInPieces(await objects.readAt(tree.location), objects.budget);
   const files: WorkflowFile[] = [];
