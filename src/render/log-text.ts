@@ -32,7 +32,10 @@ export function readLogLine(row: string): LogLine {
   const kind = KINDS.get(name);
   if (kind === undefined) return { kind: "text", text: row };
   const isOld = old !== undefined;
-  return { kind, text: isOld ? text : text.replace(/%(?:0A|0D|25)/g, (code) => ESCAPED[code] ?? "") };
+  return {
+    kind,
+    text: isOld ? text : text.replace(/%(?:0A|0D|25)/g, (code) => ESCAPED[code] ?? ""),
+  };
 }
 
 // oxlint-disable-next-line no-control-regex -- terminals are told by control characters.

@@ -137,7 +137,11 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
       const { ctx, actionsLevel, viewer } = c.var;
       const query = c.req.valid("query");
       const slice = readPage(ctx.config, query);
-      const { items, total } = await listRuns(ctx, toFilter(levelArgument(actionsLevel), query), slice);
+      const { items, total } = await listRuns(
+        ctx,
+        toFilter(levelArgument(actionsLevel), query),
+        slice,
+      );
       setPageHeaders(c, slice, total);
       const found = await findRepositories(
         ctx,
@@ -166,7 +170,11 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
       const { ctx, actionsLevel, viewer } = c.var;
       const query = c.req.valid("query");
       const slice = readPage(ctx.config, query);
-      const { items, total } = await listJobs(ctx, toFilter(levelArgument(actionsLevel), query), slice);
+      const { items, total } = await listJobs(
+        ctx,
+        toFilter(levelArgument(actionsLevel), query),
+        slice,
+      );
       setPageHeaders(c, slice, total);
       const found = await findRepositories(
         ctx,

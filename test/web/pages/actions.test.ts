@@ -92,7 +92,12 @@ describe("the list of runs", () => {
     const path = `/${repo.owner}/${repo.name}`;
     const other = await make.user();
     await makeRun(repo, { title: "First run", state: "failure", event: "schedule", actorId: 0 });
-    await makeRun(repo, { title: "Second run", file: "b.yml", headBranch: "next", actorId: other.id });
+    await makeRun(repo, {
+      title: "Second run",
+      file: "b.yml",
+      headBranch: "next",
+      actorId: other.id,
+    });
     for (const [query, title] of [
       ["workflow=b.yml", "Second run"],
       ["status=failure", "First run"],
@@ -157,7 +162,9 @@ describe("the switch of a workflow", () => {
       const answer = await browser.post(`${path}/actions/${action}?workflow=ci.yml`, token);
       expect(answer.status).toBe(303);
       expect(await isDisabled()).toBe(count);
-      expect((await browser.post(`${path}/actions/${action}?workflow=ci.yml`, token)).status).toBe(303);
+      expect((await browser.post(`${path}/actions/${action}?workflow=ci.yml`, token)).status).toBe(
+        303,
+      );
     }
     const audited = await db.select().from(auditEvents).where(eq(auditEvents.repoId, repo.id));
     expect(audited.filter(({ kind }) => kind === "workflow.edited")).toHaveLength(2);
@@ -267,7 +274,8 @@ describe("the page of a run", () => {
 
   it("shows why a file can't be run, with the way to its line", async () => {
     const { path, run, oid } = await makeSite({
-      ".gitea/workflows/ci.yml": "on: push\njobs:\n  a: { needs: b, runs-on: x, steps: [{run: a}] }\n",
+      ".gitea/workflows/ci.yml":
+        "on: push\njobs:\n  a: { needs: b, runs-on: x, steps: [{run: a}] }\n",
     });
     const body = await bodyOf(`${path}/actions/runs/${run.number}`);
     expect(body).toContain("can&#39;t be run");

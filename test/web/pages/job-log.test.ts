@@ -2,7 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
-import { Result, TaskStateSchema } from "../../../src/actions-runner/messages/runner/v1/messages_pb.ts";
+import {
+  Result,
+  TaskStateSchema,
+} from "../../../src/actions-runner/messages/runner/v1/messages_pb.ts";
 import { workflowTasks } from "../../../src/db/schema/index.ts";
 import { makeRunner, runnerClient } from "../../support/actions.ts";
 import { visit } from "../../support/call.ts";
@@ -73,7 +76,15 @@ describe("the log of a job", () => {
   it("is shown by steps, each row with its address", async () => {
     const { path, send } = await makeRunning();
     const { SUCCESS, FAILURE } = Result;
-    await send(0, ["set up", "one", "two", "bad", "done"], [[1, 2, SUCCESS], [3, 1, FAILURE]], FAILURE);
+    await send(
+      0,
+      ["set up", "one", "two", "bad", "done"],
+      [
+        [1, 2, SUCCESS],
+        [3, 1, FAILURE],
+      ],
+      FAILURE,
+    );
     const body = await bodyOf(path);
     expect(rowsIn(body)).toEqual({
       "0-1": "set up",
@@ -118,7 +129,15 @@ describe("the log of a job", () => {
   it("has at most 2,000 rows of a step on a page, with the way to the others", async () => {
     const { path, send } = await makeRunning();
     const texts = Array.from({ length: 4100 }, (_, at) => `row ${at + 1}`);
-    await send(0, texts, [[0, 10, Result.SUCCESS], [10, 4090, Result.SUCCESS]], Result.SUCCESS);
+    await send(
+      0,
+      texts,
+      [
+        [0, 10, Result.SUCCESS],
+        [10, 4090, Result.SUCCESS],
+      ],
+      Result.SUCCESS,
+    );
     const last = await bodyOf(path);
     expect(Object.keys(rowsIn(last))).toHaveLength(2000);
     expect(last).toContain('href="?step=1&amp;from=0"');
@@ -142,7 +161,8 @@ describe("the log of a job", () => {
     const { path, send } = await makeRunning();
     await send(0, ["set up", "one"], [[1, 1]]);
     expect(await bodyOf(path)).toContain(`data-logs="${path}/logs"`);
-    const ask = async (from: number) => (await visit("GET", `${path}/logs?step=1&from=${from}`)).body;
+    const ask = async (from: number) =>
+      (await visit("GET", `${path}/logs?step=1&from=${from}`)).body;
     expect(await ask(0)).toMatchObject({ isDone: false, next: 1 });
     await send(2, ["two"], [[1, 2]]);
     const more = await ask(1);
@@ -166,7 +186,15 @@ describe("the log of a job", () => {
 
   it("bears what a runner claims of its steps", async () => {
     const { path, send } = await makeRunning();
-    await send(0, ["a", "b"], [[1_000_000, 5, Result.SUCCESS], [0, 9_000_000, Result.SUCCESS]], Result.SUCCESS);
+    await send(
+      0,
+      ["a", "b"],
+      [
+        [1_000_000, 5, Result.SUCCESS],
+        [0, 9_000_000, Result.SUCCESS],
+      ],
+      Result.SUCCESS,
+    );
     expect(Object.values(rowsIn(await bodyOf(path))).length).toBeGreaterThan(0);
   });
 

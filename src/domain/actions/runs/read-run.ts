@@ -120,9 +120,7 @@ const runByNumber = prepareAll((db, p: Params<RunByNumber>) => {
           sql`${workflowRuns.id} <> ${held.id}`,
         ),
       )
-      .where(
-        and(eq(held.repoId, p.repoId), eq(held.number, p.number), eq(held.state, "blocked")),
-      )
+      .where(and(eq(held.repoId, p.repoId), eq(held.number, p.number), eq(held.state, "blocked")))
       .orderBy(asc(workflowRuns.id))
       .limit(1),
   };

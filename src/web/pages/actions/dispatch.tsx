@@ -112,11 +112,7 @@ async function showForm(
             state={state}
             fields={found.workflow.dispatchInputs.map(({ name }) => INPUT + name)}
           />
-          <input
-            type="hidden"
-            name="key"
-            value={state.form.text("key") || crypto.randomUUID()}
-          />
+          <input type="hidden" name="key" value={state.form.text("key") || crypto.randomUUID()} />
           {found.workflow.dispatchInputs.map((input) => (
             <InputField input={input} state={state} />
           ))}
@@ -151,9 +147,7 @@ function InputField({ input, state }: { input: DispatchInput; state: FormState }
   const preset = input.default ?? "";
   const value = state.valueOf(name, preset);
   if (type === "boolean") {
-    return (
-      <CheckField state={state} label={label} name={name} isSetAtFirst={preset === "true"} />
-    );
+    return <CheckField state={state} label={label} name={name} isSetAtFirst={preset === "true"} />;
   }
   if (type === "choice") {
     const { fault } = state.of(name);

@@ -2,7 +2,11 @@ import type { Context } from "hono";
 import { raw } from "hono/html";
 
 import { isFinal } from "../../../shapes/actions/work-status.ts";
-import { readJob, type ShownJobOfRun, type ShownTask } from "../../../domain/actions/runs/read-run.ts";
+import {
+  readJob,
+  type ShownJobOfRun,
+  type ShownTask,
+} from "../../../domain/actions/runs/read-run.ts";
 import type { StoredLogRow } from "../../../domain/actions/tasks/log-rows.ts";
 import { readLog } from "../../../domain/actions/tasks/read-log.ts";
 import { answerLog } from "../../../entrance/answer-log.ts";
@@ -127,7 +131,9 @@ export async function showJob(c: Context<WebEnv>): Promise<Response> {
       <div
         id="job"
         data-live={isLive && !task ? "" : undefined}
-        data-logs={isLive && task ? `${path}/logs${toQuery({ ...query, attempt: undefined })}` : undefined}
+        data-logs={
+          isLive && task ? `${path}/logs${toQuery({ ...query, attempt: undefined })}` : undefined
+        }
       >
         <div class="code-bar">
           <h2 class="grow">{job.name}</h2>
@@ -142,8 +148,7 @@ export async function showJob(c: Context<WebEnv>): Promise<Response> {
           <p>It has not run.</p>
         ) : (
           <p>
-            It has no log before a runner has it.{" "}
-            <a href={runPath(repo, run)}>What it waits for</a>
+            It has no log before a runner has it. <a href={runPath(repo, run)}>What it waits for</a>
           </p>
         )}
         <HelpLink document="actions" />
@@ -238,9 +243,7 @@ async function logOf(shown: JobPage, task: ShownTask, query: LogQuery) {
         <button type="submit">Search</button>
         {query.text === "" ? undefined : <a href={`${path}${toQuery(query)}`}>All steps</a>}
       </form>
-      {query.text === ""
-        ? await sectionsOf(shown, task, query)
-        : await foundOf(shown, task, query)}
+      {query.text === "" ? await sectionsOf(shown, task, query) : await foundOf(shown, task, query)}
     </>
   );
 }
@@ -346,7 +349,9 @@ async function sectionOf(
       {next < rowCount ? (
         <p class="more">
           <a href={hrefOf(next)}>
-            {next === 0 ? `Show its ${rowCount} rows` : `More rows, from ${next + 1} of ${rowCount}`}
+            {next === 0
+              ? `Show its ${rowCount} rows`
+              : `More rows, from ${next + 1} of ${rowCount}`}
           </a>
         </p>
       ) : undefined}
@@ -359,8 +364,7 @@ function SectionSummary({ section, now }: { section: LogSection; now: number }) 
   return (
     <>
       <StateMark state={section.state} />
-      <span class="grow">{section.name}</span>{" "}
-      <span class="soft">{durationOf(section, now)}</span>
+      <span class="grow">{section.name}</span> <span class="soft">{durationOf(section, now)}</span>
     </>
   );
 }

@@ -1,6 +1,11 @@
 import type { Context } from "hono";
 
-import { approveRun, cancelRun, deleteRun, rerun } from "../../../domain/actions/runs/change-run.ts";
+import {
+  approveRun,
+  cancelRun,
+  deleteRun,
+  rerun,
+} from "../../../domain/actions/runs/change-run.ts";
 import { findRun } from "../../../domain/actions/runs/find-run.ts";
 import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { readRun, type ShownJob, type ShownRun } from "../../../domain/actions/runs/read-run.ts";
@@ -114,7 +119,13 @@ function Faults({ page: { repo }, run }: { page: EnteredRepository; run: ShownRu
 }
 
 /** What the whole run waits for. */
-function Hold({ repo, shown: { run, holder } }: { repo: EnteredRepository["repo"]; shown: ShownRun }) {
+function Hold({
+  repo,
+  shown: { run, holder },
+}: {
+  repo: EnteredRepository["repo"];
+  shown: ShownRun;
+}) {
   if (run.needsApproval) {
     return (
       <p class="notice">
@@ -175,9 +186,7 @@ function Waiting({ job, shown }: { job: ShownJob; shown: ShownRun }) {
 function waitOf(job: ShownJob, { jobs, runnerLabels, run, holder }: ShownRun): string | undefined {
   if (job.state === "blocked") {
     if (run.needsApproval || holder) return undefined;
-    const isReady = jobs.every(
-      (other) => !job.needs.includes(other.jobId) || isFinal(other.state),
-    );
+    const isReady = jobs.every((other) => !job.needs.includes(other.jobId) || isFinal(other.state));
     if (!isReady) return undefined;
     return job.concurrencyGroup === ""
       ? "Waits for others of its matrix"
@@ -279,4 +288,3 @@ export async function rerunJob(c: Context<WebEnv>): Promise<Response> {
     (refusal) => sendRun(c, page, shown, refusal),
   );
 }
-

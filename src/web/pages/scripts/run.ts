@@ -42,9 +42,9 @@ async function renew(part: HTMLElement): Promise<void> {
   const answer = await fetchOrNothing(window.location.href);
   const text = answer?.ok ? await answer.text() : undefined;
   if (text === undefined) return renew(part);
-  const next = new DOMParser().parseFromString(text, "text/html").querySelector<HTMLElement>(
-    `#${part.id}`,
-  );
+  const next = new DOMParser()
+    .parseFromString(text, "text/html")
+    .querySelector<HTMLElement>(`#${part.id}`);
   // A log has begun, or a run has ended: its buttons are others.
   if (next?.dataset["live"] === undefined) {
     window.location.reload();
