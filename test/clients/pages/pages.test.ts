@@ -13,6 +13,8 @@ import { browserPath, findBarriers, findOverflow, launch, openTab } from "./brow
 
 /** Pages for people who are signed in. */
 const SIGNED_IN = [
+  "/root/shown/actions?workflow=ci.yml",
+  "/root/shown/actions/run?workflow=ci.yml",
   "/root/shown/wiki?action=_new",
   "/root/shown/wiki/Home?action=_edit",
   "/root/shown/wiki/Home?action=_delete",
@@ -145,6 +147,9 @@ const PUBLIC = [
   "/root/shown/branches",
   "/root/shown/tags",
   "/root/shown/releases",
+  "/root/shown/actions",
+  "/root/shown/actions/runs/1",
+  "/root/shown/actions/runs/1/jobs/0",
   "/root/shown/wiki",
   "/root/shown/wiki?action=_pages",
   "/root/shown/wiki/Home?action=_revision",
@@ -202,6 +207,11 @@ beforeAll(async () => {
   const content = btoa(`/* a comment\n of two lines */\nconst text = "${"long ".repeat(60)}";\n`);
   await callAsRoot("POST", "/repos/root/shown/contents/src/a.ts", { content });
   await callAsRoot("POST", "/repos/root/shown/releases", { tag_name: "v1", body: "**New**" });
+  const workflow = "on: workflow_dispatch\njobs: { a: { runs-on: x, steps: [{ run: a }] } }\n";
+  const file = "contents/.gitea/workflows/ci.yml";
+  await callAsRoot("POST", `/repos/root/shown/${file}`, { content: btoa(workflow) });
+  const start = "actions/workflows/ci.yml/dispatches";
+  await callAsRoot("POST", `/repos/root/shown/${start}`, { ref: "main" });
   const label = { name: "Kind/Bug", color: "#ffffff", description: "Broken", exclusive: true };
   await callAsRoot("POST", "/repos/root/shown/labels", label);
   const wiki = { title: "Home", content_base64: btoa("# A\n\n## B\n\n## C\n\n[[Home]]\n") };

@@ -33,8 +33,8 @@ export async function readLog(
   return retryJoined(async () => {
     const end = fromRow + rowCount;
     const found = await piecesOfRows(db, { taskId: id, fromRow, end });
-    let bytes = 0;
-    const pieces = found.filter((piece, at) => (bytes += piece.bytes) <= bytesMax || at === 0);
+    let sum = 0;
+    const pieces = found.filter((piece, at) => (sum += piece.bytes) <= bytesMax || at === 0);
     const parts = await Promise.all(pieces.map((piece) => git.logFiles.read(piece)));
     const rows: StoredLogRow[] = [];
     for (const [at, piece] of pieces.entries()) {

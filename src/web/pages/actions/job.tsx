@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import { raw } from "hono/html";
+import type { HtmlEscapedString } from "hono/utils/html";
 
 import { isFinal } from "../../../shapes/actions/work-status.ts";
 import {
@@ -96,7 +97,7 @@ function toQuery(
 export async function showJob(c: Context<WebEnv>): Promise<Response> {
   const shown = await enterJob(c);
   const { page, run, job, jobs, task } = shown;
-  const { ctx, repo } = page;
+  const { repo } = page;
   const query = readLogQuery(c);
   const path = jobPath(repo, run, job);
   const isLive = !isFinal(job.state) && (!task || task.id === job.taskId);
@@ -433,31 +434,36 @@ export async function answerLogs(c: Context<WebEnv>): Promise<Response> {
     return answerLog(page.ctx, task, name, c.req.raw);
   }
   const sections = toSections(task);
-  const section = sections.find(({ index }) => index === query.step);
-  if (!section) throw notFound();
-  const { fromRow, rowCount } = rangeOf(section, query);
+  const asked = sections.find(({ index }) => index === query.step);
+  if (!asked) throw notFound();
+  const { fromRow, rowCount } = rangeOf(asked, query);
   const rows = await readLog(page.ctx, task, {
     fromRow,
     rowCount: Math.min(rowCount, ROWS_MAX),
     bytesMax: BYTES_MAX,
   });
-  const start = fromRow - section.firstRow;
+  const start = fromRow - asked.firstRow;
   const { now } = page.ctx;
   c.header("Cache-Control", "no-store");
   return c.json({
     isDone: isFinal(job.state),
-    state: String(<JobState shown={shown} />),
+    state: await toHtml(<JobState shown={shown} />),
     html: await renderRows(rows, {
-      section: section.index,
+      section: asked.index,
       number: start + 1,
       hasTimes: query.hasTimes,
     }),
     next: start + rows.length,
-    sections: sections.map((each) => ({
-      index: each.index,
-      state: each.state,
-      rowCount: each.rowCount,
-      summary: String(<SectionSummary section={each} now={now} />),
-    })),
+    sections: await Promise.all(
+      sections.map(async (section) => ({
+        index: section.index,
+        state: section.state,
+        rowCount: section.rowCount,
+        summary: await toHtml(<SectionSummary section={section} now={now} />),
+      })),
+    ),
   });
 }
+
+const toHtml = async (element: HtmlEscapedString | Promise<HtmlEscapedString>): Promise<string> =>
+  String(await element);
