@@ -110,8 +110,11 @@ workflows.openapi(
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {
-      const { dispatchWorkflow } = await import("../../domain/actions/runs/start-by-hand.ts");
+      const { dispatchWorkflow, findDispatchable } =
+        await import("../../domain/actions/runs/start-by-hand.ts");
       const { workflow_id: file } = c.req.valid("param");
-      await dispatchWorkflow(ctx, repo, file, c.req.valid("json"));
+      const { ref, inputs } = c.req.valid("json");
+      const found = await findDispatchable(ctx, repo, file, ref);
+      await dispatchWorkflow(ctx, repo, found, inputs);
     }),
 );

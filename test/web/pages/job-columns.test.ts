@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { toColumns } from "../../../src/web/pages/actions/job-columns.ts";
+import { toJobColumns } from "../../../src/web/pages/actions/job-columns.ts";
 
 const columnsOf = (needs: Readonly<Record<string, readonly string[]>>) =>
-  toColumns(Object.entries(needs).map(([jobId, each]) => ({ jobId, needs: each }))).map((column) =>
-    column.map(({ jobId }) => jobId),
+  toJobColumns(Object.entries(needs).map(([jobId, each]) => ({ jobId, needs: each }))).map(
+    (column) => column.map(({ jobId }) => jobId),
   );
 
 describe("the columns of jobs", () => {

@@ -160,7 +160,7 @@ describe("the log of a job", () => {
   it("is followed while the job runs", async () => {
     const { path, send } = await makeRunning();
     await send(0, ["set up", "one"], [[1, 1]]);
-    expect(await bodyOf(path)).toContain(`data-logs="${path}/logs"`);
+    expect(await bodyOf(path)).toContain(`data-logs="${path}/logs?attempt=1"`);
     const ask = async (from: number) =>
       (await visit("GET", `${path}/logs?step=1&from=${from}`)).body;
     expect(await ask(0)).toMatchObject({ isDone: false, next: 1 });

@@ -40,6 +40,8 @@ interface Found {
 
 /** A workflow at a ref, which may be started there by hand. */
 export interface Dispatchable {
+  /** The name of its file. */
+  readonly file: string;
   /** The full name. */
   readonly ref: string;
   readonly workflow: Workflow;
@@ -73,7 +75,7 @@ export async function findDispatchable(
   if (!read.workflow.triggers.has("workflow_dispatch")) {
     throw invalid("the workflow has no workflow_dispatch trigger");
   }
-  return { ref: found.ref, workflow: read.workflow, found };
+  return { file, ref: found.ref, workflow: read.workflow, found };
 }
 
 const switchOf = prepare((db, { repoId, file }: Params<{ repoId: number; file: string }>) =>
@@ -83,27 +85,20 @@ const switchOf = prepare((db, { repoId, file }: Params<{ repoId: number; file: s
     .where(and(eq(workflows.repoId, repoId), eq(workflows.file, file))),
 );
 
-interface DispatchOptions {
-  /** A branch or tag, by its short or full name. */
-  readonly ref: string;
-  readonly inputs: Readonly<Record<string, unknown>>;
-  /** Starts that have the same one start once. */
-  readonly cause?: string;
-}
-
 /**
  * Starts a workflow by hand.
  *
- * @throws Failure as `findDispatchable`, and `invalid` for inputs that it does not take.
+ * @param options.cause Starts of a workflow that have the same one start it once.
+ * @throws Failure `invalid` for inputs that it does not take.
  */
 export async function dispatchWorkflow(
   ctx: Ctx,
   repo: RepositoryContext,
-  file: string,
-  { ref, inputs: given, cause = crypto.randomUUID() }: DispatchOptions,
+  { file, workflow, found }: Dispatchable,
+  given: Readonly<Record<string, unknown>>,
+  { cause = crypto.randomUUID() }: { readonly cause?: string } = {},
 ): Promise<WorkflowRun> {
   const { actor } = ctx;
-  const { workflow, found } = await findDispatchable(ctx, repo, file, ref);
   const filled = readInputs(workflow, given);
   if ("fault" in filled) throw invalid(filled.fault);
   const run = await start(ctx, repo, found, workflow, {

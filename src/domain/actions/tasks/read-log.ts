@@ -20,8 +20,8 @@ interface RowRange {
 }
 
 /**
- * Reads rows of the log of a task: fewer where it ends, and where they are more than `bytesMax`. The
- * caller bounds their number.
+ * Reads rows of the log of a task: fewer where it ends, and where they are more than `bytesMax`.
+ * The caller bounds their number.
  *
  * Cost: one round trip, and a file of at most a megabyte for each thousands of rows.
  */

@@ -18,7 +18,7 @@ import { listBranchNames, listTagNames } from "../repository-settings/ref-names.
 import type { EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import { toSentence } from "../to-sentence.ts";
-import { actionsPath, enterToChange, runPath } from "./enter.ts";
+import { actionsPath, enterToChangeRuns, runPath } from "./enter.ts";
 
 /** Names of branches and tags that the form offers. */
 const NAMES_MAX = 200;
@@ -28,24 +28,22 @@ const KEY = /^[0-9a-f-]{36}$/;
 
 /** Shows the form that starts a workflow by hand, with its inputs as a branch or tag has them. */
 export async function showDispatch(c: Context<WebEnv>): Promise<Response> {
-  const page = await enterToChange(c);
+  const page = await enterToChangeRuns(c);
   return showForm(c, page, FormState.fresh());
 }
 
 /** Starts a workflow as a form says. Sent again, it leads to the same run. */
 export async function sendDispatch(c: Context<WebEnv>): Promise<Response> {
-  const page = await enterToChange(c);
+  const page = await enterToChangeRuns(c);
   const form = await readForm(c);
   const { ctx, repo } = page;
   return orRefuse(
     c,
     async () => {
-      const ref = refOf(c, page);
       const key = form.text("key");
-      const { workflow } = await findDispatchable(ctx, repo, fileOf(c), ref);
-      const run = await dispatchWorkflow(ctx, repo, fileOf(c), {
-        ref,
-        inputs: readInputs(form, workflow.dispatchInputs),
+      const found = await findDispatchable(ctx, repo, fileOf(c), refOf(c, page));
+      const inputs = readInputs(form, found.workflow.dispatchInputs);
+      const run = await dispatchWorkflow(ctx, repo, found, inputs, {
         ...(KEY.test(key) && { cause: `dispatch.${ctx.actor.user?.id ?? 0}.${key}` }),
       });
       return redirectAfterWrite(c, runPath(repo, run));

@@ -19,7 +19,7 @@ export async function enterActions(c: Context<WebEnv>): Promise<EnteredRepositor
 }
 
 /** The same for who may change runs. Who is not signed in is led to the sign-in. */
-export async function enterToChange(c: Context<WebEnv>): Promise<EnteredRepository> {
+export async function enterToChangeRuns(c: Context<WebEnv>): Promise<EnteredRepository> {
   requireCookie(c);
   const page = await enterRepositoryPage(c, READ_ACTIONS, ["write:repository"]);
   requireOwn(c, page);
@@ -29,7 +29,7 @@ export async function enterToChange(c: Context<WebEnv>): Promise<EnteredReposito
 }
 
 /** Whether the reader may change runs. */
-export const canChange = ({ ctx, repo }: EnteredRepository): boolean =>
+export const canChangeRuns = ({ ctx, repo }: EnteredRepository): boolean =>
   ctx.actor.user !== undefined && isAllowed(repo, WRITE_ACTIONS);
 
 type Names = Parameters<typeof repositoryPath>[0];
@@ -51,7 +51,7 @@ export const jobPath = (
  *
  * @throws Failure `not_found` for anything that is none.
  */
-export function readNumber(text = ""): number {
+export function readRunNumber(text = ""): number {
   if (!/^(?:0|[1-9]\d{0,14})$/.test(text)) throw notFound();
   return Number(text);
 }

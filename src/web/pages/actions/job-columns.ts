@@ -5,10 +5,10 @@ interface Needing {
 }
 
 /**
- * Jobs in columns: each stands in the one after the last of those that it needs. What the file can't
- * have, a circle or an unknown need, counts as none.
+ * Jobs in columns: each stands in the one after the last of those that it needs. What the file
+ * can't have, a circle or an unknown need, counts as none.
  */
-export function toColumns<T extends Needing>(jobs: readonly T[]): T[][] {
+export function toJobColumns<T extends Needing>(jobs: readonly T[]): T[][] {
   const needsOf = new Map(jobs.map(({ jobId, needs }) => [jobId, needs]));
   const depths = new Map<string, number>();
   const depthOf = (key: string): number => {

@@ -19,7 +19,7 @@ import { Form } from "../layout.tsx";
 import { readSearchText } from "../read-search-text.ts";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
-import { canChange, enterActions, jobPath, readNumber, runPath } from "./enter.ts";
+import { canChangeRuns, enterActions, jobPath, readRunNumber, runPath } from "./enter.ts";
 import { renderRows } from "./log-rows.ts";
 import { type LogSection, toSections } from "./log-sections.ts";
 import { durationOf, STATE_WORDS, StateMark } from "./work-state.tsx";
@@ -41,13 +41,14 @@ interface JobPage extends ShownJobOfRun {
 
 async function enterJob(c: Context<WebEnv>): Promise<JobPage> {
   const page = await enterActions(c);
-  const [number, position] = [readNumber(c.req.param("run")), readNumber(c.req.param("job"))];
+  const [number, position] = [readRunNumber(c.req.param("run")), readRunNumber(c.req.param("job"))];
   const shown = await readJob(page.ctx, page.repo.row, number, position);
   const named = c.req.query("attempt");
+  const isWaiting = shown.job.state === "blocked" || shown.job.state === "waiting";
   const task =
     named === undefined
-      ? shown.tasks.find(({ id }) => id === shown.job.taskId)
-      : shown.tasks.find(({ attempt }) => attempt === readNumber(named));
+      ? shown.tasks.find(({ id }) => !isWaiting && id === shown.job.taskId)
+      : shown.tasks.find(({ attempt }) => attempt === readRunNumber(named));
   if (named !== undefined && !task) throw notFound();
   return { ...shown, page, task };
 }
@@ -100,7 +101,7 @@ export async function showJob(c: Context<WebEnv>): Promise<Response> {
   const { repo } = page;
   const query = readLogQuery(c);
   const path = jobPath(repo, run, job);
-  const isLive = !isFinal(job.state) && (!task || task.id === job.taskId);
+  const logs = `${path}/logs${toQuery(query, { attempt: task?.attempt ?? "" })}`;
   return renderRepository(
     c,
     page,
@@ -131,10 +132,8 @@ export async function showJob(c: Context<WebEnv>): Promise<Response> {
       </nav>
       <div
         id="job"
-        data-live={isLive && !task ? "" : undefined}
-        data-logs={
-          isLive && task ? `${path}/logs${toQuery({ ...query, attempt: undefined })}` : undefined
-        }
+        data-live={task || isFinal(job.state) ? undefined : ""}
+        data-logs={task && !isFinal(task.state) ? logs : undefined}
       >
         <div class="code-bar">
           <h2 class="grow">{job.name}</h2>
@@ -185,9 +184,11 @@ interface JobToolsProps {
 function JobTools({ shown: { page, run, tasks, task }, query, path }: JobToolsProps) {
   return (
     <div class="toggles">
-      {tasks.length > 1 ? (
+      {tasks.some((each) => each !== task) ? (
         <details class="menu end">
-          <summary class="button small">{`Attempt ${task?.attempt ?? ""}`}</summary>
+          <summary class="button small">
+            {task ? `Attempt ${task.attempt}` : "Earlier attempts"}
+          </summary>
           <ul class="menu-body">
             {tasks.map(({ attempt, state }) => (
               <li>
@@ -219,7 +220,7 @@ function JobTools({ shown: { page, run, tasks, task }, query, path }: JobToolsPr
           </a>
         </>
       ) : undefined}
-      {canChange(page) && isFinal(run.state) ? (
+      {canChangeRuns(page) && isFinal(run.state) ? (
         <Form action={`${path}/rerun`} formToken={page.formToken}>
           <button type="submit" class="small">
             Run again
@@ -294,7 +295,7 @@ async function sectionsOf({ page }: JobPage, task: ShownTask, query: LogQuery) {
   return <div class="log-steps">{shown}</div>;
 }
 
-/** The rows of a section that a page shows: those from `from` on; of one that runs, the last ones. */
+/** The rows of a section that are shown: from `from` on, and the last ones of one that runs. */
 function rangeOf({ firstRow, rowCount, state }: LogSection, { from }: LogQuery) {
   const usual = state === "running" ? Math.max(0, rowCount - ROWS_MAX) : 0;
   const start = Math.min(from ?? usual, rowCount);
@@ -446,7 +447,7 @@ export async function answerLogs(c: Context<WebEnv>): Promise<Response> {
   const { now } = page.ctx;
   c.header("Cache-Control", "no-store");
   return c.json({
-    isDone: isFinal(job.state),
+    isDone: isFinal(task.state),
     state: await toHtml(<JobState shown={shown} />),
     html: await renderRows(rows, {
       section: asked.index,

@@ -15,8 +15,8 @@ interface RowsOptions {
 }
 
 /**
- * Rows of a section of a log as HTML, each with an address: `#3-12`. Groups are folded, but for those
- * with an error.
+ * Rows of a section of a log as HTML, each with an address: `#3-12`. Groups are folded, but for
+ * those with an error.
  */
 export async function renderRows(
   rows: readonly StoredLogRow[],

@@ -20,8 +20,8 @@ const hasBegun = ({ startedAt, logLength }: TaskStep): boolean =>
   startedAt !== undefined || logLength > 0;
 
 /**
- * The parts of the log of a task. What a runner says of its steps is a claim: no part reaches beyond
- * the log.
+ * The parts of the log of a task. What a runner says of its steps is a claim: no part reaches
+ * beyond the log.
  */
 export function toSections({ state, steps, logRows }: LoggedTask): LogSection[] {
   const isRunning = state === "running";

@@ -11,7 +11,7 @@ import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { readRun, type ShownJob, type ShownRun } from "../../../domain/actions/runs/read-run.ts";
 import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
-import { accountPath, sourcePath } from "../addresses.ts";
+import { sourcePath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
 import { ConfirmMenu } from "../confirm-menu.tsx";
 import { readForm } from "../form.ts";
@@ -23,15 +23,15 @@ import type { EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
 import {
   actionsPath,
-  canChange,
+  canChangeRuns,
   enterActions,
-  enterToChange,
+  enterToChangeRuns,
   jobPath,
-  readNumber,
+  readRunNumber,
   runPath,
 } from "./enter.ts";
-import { toColumns } from "./job-columns.ts";
-import { Origin } from "./runs.tsx";
+import { toJobColumns } from "./job-columns.ts";
+import { Origin, Starter } from "./runs.tsx";
 import { durationOf, STATE_WORDS, StateMark } from "./work-state.tsx";
 
 const LIVE_SCRIPT = "run.ts";
@@ -43,7 +43,7 @@ export async function showRun(c: Context<WebEnv>): Promise<Response> {
 }
 
 const readShown = (c: Context<WebEnv>, { ctx, repo }: EnteredRepository): Promise<ShownRun> =>
-  readRun(ctx, repo.row, readNumber(c.req.param("run")));
+  readRun(ctx, repo.row, readRunNumber(c.req.param("run")));
 
 async function sendRun(
   c: Context<WebEnv>,
@@ -69,7 +69,7 @@ async function sendRun(
         <h2 class="grow">
           {run.title} <span class="soft">{`#${run.number}`}</span>
         </h2>
-        {canChange(page) ? <RunTools page={page} shown={shown} /> : undefined}
+        {canChangeRuns(page) ? <RunTools page={page} shown={shown} /> : undefined}
       </div>
       <div id="run" data-live={isFinal(run.state) ? undefined : ""}>
         <p>
@@ -79,9 +79,7 @@ async function sendRun(
           <a href={`${actionsPath(repo)}?workflow=${encodeURIComponent(run.file)}`}>{run.name}</a>
           {": "}
           <Origin repo={repo} run={run} />
-          {" by "}
-          {actor ? <a href={accountPath(actor)}>{actor.name}</a> : "the service"}{" "}
-          <Ago at={run.createdAt} now={ctx.now} />
+          <Starter run={run} actor={actor} /> <Ago at={run.createdAt} now={ctx.now} />
         </p>
         <Faults page={page} run={run} />
         <Hold repo={repo} shown={shown} />
@@ -152,7 +150,7 @@ function JobGraph({ page, shown }: { page: EnteredRepository; shown: ShownRun })
       <h3 id="jobs">Jobs</h3>
       <div class="scroll" tabindex={0} role="region" aria-labelledby="jobs">
         <ol class="job-graph">
-          {toColumns(jobs).map((column) => (
+          {toJobColumns(jobs).map((column) => (
             <li>
               <ul class="box commits">
                 {column.map((job) => (
@@ -251,10 +249,10 @@ export const RUN_ACTIONS = [...Object.keys(ACTIONS), "delete"];
 
 /** Does what a form of a run asks for; a refusal is shown with the run. */
 export async function changeRun(c: Context<WebEnv>): Promise<Response> {
-  const page = await enterToChange(c);
+  const page = await enterToChangeRuns(c);
   await readForm(c);
   const { ctx, repo } = page;
-  const run = await findRun(ctx, repo.row, { number: readNumber(c.req.param("run")) });
+  const run = await findRun(ctx, repo.row, { number: readRunNumber(c.req.param("run")) });
   return orRefuse(
     c,
     async () => {
@@ -272,12 +270,12 @@ export async function changeRun(c: Context<WebEnv>): Promise<Response> {
 
 /** Runs a job again that has ended, and those that need it. */
 export async function rerunJob(c: Context<WebEnv>): Promise<Response> {
-  const page = await enterToChange(c);
+  const page = await enterToChangeRuns(c);
   await readForm(c);
   const { ctx, repo } = page;
-  const run = await findRun(ctx, repo.row, { number: readNumber(c.req.param("run")) });
+  const run = await findRun(ctx, repo.row, { number: readRunNumber(c.req.param("run")) });
   const shown = await readShown(c, page);
-  const job = shown.jobs.find(({ position }) => position === readNumber(c.req.param("job")));
+  const job = shown.jobs.find(({ position }) => position === readRunNumber(c.req.param("job")));
   if (!job) throw notFound();
   return orRefuse(
     c,

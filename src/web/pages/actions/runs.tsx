@@ -16,7 +16,7 @@ import { Pager, readListPage } from "../pager.tsx";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
-import { actionsPath, canChange, enterActions, enterToChange, runPath } from "./enter.ts";
+import { actionsPath, canChangeRuns, enterActions, enterToChangeRuns, runPath } from "./enter.ts";
 import { durationOf, STATE_WORDS, StateMark } from "./work-state.tsx";
 
 const PAGE_SIZE = 30;
@@ -152,7 +152,7 @@ function WorkflowTools({ page, workflow }: { page: EnteredRepository; workflow: 
       >
         {file}
       </a>
-      {canChange(page) ? (
+      {canChangeRuns(page) ? (
         <>
           <Form
             action={`${actionsPath(repo)}/${isDisabled ? "enable" : "disable"}${query}`}
@@ -236,8 +236,7 @@ function RunList({ repo, items, now }: RunListProps) {
               <div class="soft">
                 {`${run.name} #${run.number}: `}
                 <Origin repo={repo} run={run} />
-                {" by "}
-                {actor ? <a href={accountPath(actor)}>{actor.name}</a> : "the service"}
+                <Starter run={run} actor={actor} />
               </div>
             </div>
             {run.needsApproval ? <span class="label">Needs approval</span> : undefined}
@@ -283,9 +282,22 @@ export function Origin({ repo, run }: OriginProps) {
   );
 }
 
+/** Who started a run. */
+export function Starter({ run, actor }: Pick<ListedRun, "run" | "actor">) {
+  if (actor) {
+    return (
+      <>
+        {" by "}
+        <a href={accountPath(actor)}>{actor.name}</a>
+      </>
+    );
+  }
+  return <>{run.actorId === 0 ? "" : " by Ghost"}</>;
+}
+
 /** Switches a workflow off, or on again. */
 export async function switchWorkflow(c: Context<WebEnv>, isDisabled: boolean): Promise<Response> {
-  const { ctx, repo } = await enterToChange(c);
+  const { ctx, repo } = await enterToChangeRuns(c);
   await readForm(c);
   const { file } = await setWorkflowDisabled(
     ctx,

@@ -38,20 +38,17 @@ const fetchOrNothing = (address: string): Promise<Response | undefined> =>
 
 /** Replaces a part of the page by what it is now, until it does not change any more. */
 async function renew(part: HTMLElement): Promise<void> {
-  await rest(PAGE_MS);
-  const answer = await fetchOrNothing(window.location.href);
-  const text = answer?.ok ? await answer.text() : undefined;
-  if (text === undefined) return renew(part);
-  const next = new DOMParser()
-    .parseFromString(text, "text/html")
-    .querySelector<HTMLElement>(`#${part.id}`);
-  // A log has begun, or a run has ended: its buttons are others.
-  if (next?.dataset["live"] === undefined) {
-    window.location.reload();
-    return;
+  for (;;) {
+    await rest(PAGE_MS);
+    const answer = await fetchOrNothing(window.location.href);
+    if (!answer?.ok) continue;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const next = page.querySelector<HTMLElement>(`#${part.id}`);
+    // A log has begun, or a run has ended: its buttons are others.
+    if (next?.dataset["live"] === undefined) break;
+    if (!part.contains(document.activeElement)) part.innerHTML = next.innerHTML;
   }
-  if (!part.contains(document.activeElement)) part.innerHTML = next.innerHTML;
-  return renew(part);
+  window.location.reload();
 }
 
 const sectionOf = (index: number): HTMLDetailsElement | null =>
@@ -69,7 +66,7 @@ const followed = (): HTMLDetailsElement | null =>
 /** Beyond the end of every section. */
 const NOTHING = "999999999";
 
-async function ask(logs: string, section: HTMLDetailsElement): Promise<Rows | undefined> {
+async function askRows(logs: string, section: HTMLDetailsElement): Promise<Rows | undefined> {
   const address = new URL(logs, window.location.href);
   address.searchParams.set("step", section.dataset["step"] ?? "0");
   address.searchParams.set("from", section.dataset["next"] ?? NOTHING);
@@ -90,7 +87,7 @@ function append(section: HTMLDetailsElement, { html, next }: Rows): void {
   if (isAtEnd) window.scrollTo(0, document.documentElement.scrollHeight);
 }
 
-function show(section: HTMLDetailsElement, rows: Rows): void {
+function showRows(section: HTMLDetailsElement, rows: Rows): void {
   if (section.dataset["next"] !== undefined) append(section, rows);
   const state = document.querySelector("#job-state");
   if (state) state.innerHTML = rows.state;
@@ -111,17 +108,16 @@ const unfinished = ({ sections }: Rows): HTMLDetailsElement | undefined =>
     return Number(dataset["next"]) < (rows?.rowCount ?? 0);
   });
 
-async function follow(logs: string, section = followed()): Promise<void> {
-  if (!section) return;
-  const rows = await ask(logs, section);
-  if (rows) show(section, rows);
-  const next = rows ? unfinished(rows) : undefined;
-  if (rows?.isDone && !next) {
-    window.location.reload();
-    return;
+async function follow(logs: string): Promise<void> {
+  for (let section = followed(); section;) {
+    const rows = await askRows(logs, section);
+    if (rows) showRows(section, rows);
+    const next = rows ? unfinished(rows) : undefined;
+    if (rows?.isDone && !next) break;
+    if (!next) await rest(LOG_MS);
+    section = next ?? followed();
   }
-  if (!next) await rest(LOG_MS);
-  return follow(logs, next ?? followed());
+  window.location.reload();
 }
 
 /** Opens what the address names. */
