@@ -108,7 +108,7 @@ const unfinished = ({ sections }: Rows): HTMLDetailsElement | undefined =>
     return Number(dataset["next"]) < (rows?.rowCount ?? 0);
   });
 
-async function follow(logs: string): Promise<void> {
+async function followLog(logs: string): Promise<void> {
   for (let section = followed(); section;) {
     const rows = await askRows(logs, section);
     if (rows) showRows(section, rows);
@@ -133,6 +133,6 @@ function openNamed(): void {
 const live = document.querySelector<HTMLElement>("[data-live]");
 if (live) void renew(live);
 const job = document.querySelector<HTMLElement>("[data-logs]");
-if (job?.dataset["logs"]) void follow(job.dataset["logs"]);
+if (job?.dataset["logs"]) void followLog(job.dataset["logs"]);
 openNamed();
 window.addEventListener("hashchange", openNamed);
