@@ -2,8 +2,9 @@ import { createRoute, z } from "@hono/zod-openapi";
 
 import { inArray } from "drizzle-orm";
 
-import { callerSql } from "../../auth/caller-sql.ts";
+import { callerArgument, type CallerArgument, toCallerSql } from "../../auth/caller-sql.ts";
 import type { Ctx } from "../../context.ts";
+import { type Params, prepare } from "../../db/prepared.ts";
 import { repositories } from "../../db/schema/index.ts";
 import { levelArgument } from "../../domain/actions/level.ts";
 import { cancelRun, approveRun, deleteRun, rerun } from "../../domain/actions/runs/change-run.ts";
@@ -82,11 +83,18 @@ async function findRepositories(
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, RepositoryContext>> {
   if (ids.length === 0) return new Map();
-  const rows = await selectRepositories(db, callerSql(actor)).where(
-    inArray(repositories.id, [...new Set(ids)]),
-  );
-  return toRepositoriesById(actor, rows);
+  const caller = callerArgument(actor);
+  return toRepositoriesById(actor, await repositoriesOf(db, { caller, ids: [...new Set(ids)] }));
 }
+
+interface RepositoriesOf {
+  readonly caller: CallerArgument;
+  readonly ids: readonly number[];
+}
+
+const repositoriesOf = prepare((db, { caller, ids }: Params<RepositoriesOf>) =>
+  selectRepositories(db, toCallerSql(caller)).where(inArray(repositories.id, ids)),
+);
 
 /** The items whose repository still exists, with it. */
 const withRepository = <T extends ListedRun | ListedJob>(
@@ -302,7 +310,7 @@ runs.openapi(
   }),
   async (c) => {
     const { ctx, repo, viewer } = c.var;
-    const found = await findJob(ctx, repo.row, { id: c.req.valid("param").job_id });
+    const found = await findJob(ctx, repo.row, c.req.valid("param").job_id);
     if (!found) throw notFound();
     return c.json(toWorkflowJob({ ...found, repo }, viewer), 200);
   },
@@ -321,7 +329,7 @@ runs.openapi(
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {
-      const found = await findJob(ctx, repo.row, { id: c.req.valid("param").job_id });
+      const found = await findJob(ctx, repo.row, c.req.valid("param").job_id);
       if (!found) throw notFound();
       const run = await findRun(ctx, repo.row, { id: found.run.id });
       await rerun(ctx, run, { jobId: found.job.id });

@@ -1,8 +1,11 @@
 import { and, eq } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import { type Repository, type WorkflowRun, workflowRuns } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
+
+type Named = { readonly id: number } | { readonly number: number };
 
 /**
  * Finds a run of a repository, by its id or by its number there.
@@ -11,18 +14,22 @@ import { notFound } from "../../../lib/failure.ts";
  */
 export async function findRun(
   { db }: Ctx,
-  repo: Pick<Repository, "id">,
-  by: { readonly id: number } | { readonly number: number },
+  { id: repoId }: Pick<Repository, "id">,
+  by: Named,
 ): Promise<WorkflowRun> {
-  const [run] = await db
+  const [run] = await namedRun(db, { repoId, by });
+  if (!run) throw notFound();
+  return run;
+}
+
+const namedRun = prepare((db, { repoId, by }: Params<{ repoId: number; by: Named }>) =>
+  db
     .select()
     .from(workflowRuns)
     .where(
       and(
-        eq(workflowRuns.repoId, repo.id),
+        eq(workflowRuns.repoId, repoId),
         "id" in by ? eq(workflowRuns.id, by.id) : eq(workflowRuns.number, by.number),
       ),
-    );
-  if (!run) throw notFound();
-  return run;
-}
+    ),
+);

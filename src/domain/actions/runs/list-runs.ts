@@ -1,9 +1,9 @@
-import { and, count, desc, eq, inArray, type SQL, sql } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { columnsOf } from "../../../db/db.ts";
-import { type Params, prepareAll } from "../../../db/prepared.ts";
+import { columnsOf, type Database } from "../../../db/db.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
   repositories,
   type User,
@@ -47,7 +47,7 @@ function conditionOf(filter: RunFilter | Params<RunFilter>): SQL | undefined {
   const { of, runId, file, event, branch, actor, headOid } = filter;
   const isOfPlace =
     "isService" in of
-      ? undefined
+      ? gt(workflowRuns.id, 0)
       : "repoId" in of
         ? eq(workflowRuns.repoId, of.repoId)
         : sql`${workflowRuns.repoId} in (
@@ -110,31 +110,37 @@ export interface ListedJob {
 const { payload: _file, outputs: _outputs, ...jobColumns } = columnsOf(workflowJobs, "j");
 
 /** Lists jobs: those of one run in its order, others newest first. */
-export async function listJobs(
+export const listJobs = async (
   { db }: Ctx,
   filter: RunFilter,
   { size, offset }: Slice,
-): Promise<Listed<ListedJob>> {
-  const { states, runId } = filter;
-  const isListed = and(conditionOf(filter), states && inArray(workflowJobs.state, [...states]));
-  const page = await batch(db, {
-    rows: selectJobs({ db }, isListed)
+): Promise<Listed<ListedJob>> =>
+  toListedPage(await batch(db, pageOfJobs(db, { filter, size, offset })));
+
+const pageOfJobs = prepareAll((db, p: Params<{ filter: RunFilter } & Slice>) => {
+  const { states, runId, of } = p.filter;
+  const isListed = and(
+    conditionOf(p.filter),
+    "isService" in of ? gt(workflowJobs.id, 0) : undefined,
+    states && inArray(workflowJobs.state, states),
+  );
+  return {
+    rows: selectJobs(db, isListed)
       .orderBy(runId === undefined ? desc(workflowJobs.id) : workflowJobs.position)
-      .limit(size)
-      .offset(offset),
+      .limit(p.size)
+      .offset(p.offset),
     counted: db
       .select({ total: count().as("total") })
       .from(workflowJobs)
       .innerJoin(workflowRuns, eq(workflowRuns.id, workflowJobs.runId))
       .where(isListed),
-  });
-  return toListedPage(page, (row) => row);
-}
+  };
+});
 
 const { id, runnerId, runnerName, steps } = columnsOf(workflowTasks, "t");
 const taskColumns = { id, runnerId, runnerName, steps };
 
-const selectJobs = ({ db }: Pick<Ctx, "db">, isListed: SQL | undefined) =>
+const selectJobs = (db: Database, isListed: SQL | undefined) =>
   db
     .select({
       job: jobColumns,
@@ -146,19 +152,24 @@ const selectJobs = ({ db }: Pick<Ctx, "db">, isListed: SQL | undefined) =>
     .leftJoin(workflowTasks, eq(workflowTasks.id, workflowJobs.taskId))
     .where(isListed);
 
-/** A job of a repository by its id, or by its run and position; undefined if there is none. */
+/** A job of a repository by its id; undefined if there is none. */
 export async function findJob(
-  ctx: Ctx,
-  repo: { readonly id: number },
-  by: { readonly id: number } | { readonly runId: number; readonly position: number },
+  { db }: Ctx,
+  { id: repoId }: { readonly id: number },
+  jobId: number,
 ): Promise<ListedJob | undefined> {
-  const isOne =
-    "id" in by
-      ? eq(workflowJobs.id, by.id)
-      : and(eq(workflowJobs.runId, by.runId), eq(workflowJobs.position, by.position));
-  const [found] = await selectJobs(ctx, and(eq(workflowRuns.repoId, repo.id), isOne));
+  const [found] = await jobById(db, { repoId, jobId });
   return found;
 }
+
+interface JobById {
+  readonly repoId: number;
+  readonly jobId: number;
+}
+
+const jobById = prepare((db, { repoId, jobId }: Params<JobById>) =>
+  selectJobs(db, and(eq(workflowRuns.repoId, repoId), eq(workflowJobs.id, jobId))),
+);
 
 /** A task with its job and run. */
 export interface ListedTask extends ListedJob {
@@ -166,13 +177,16 @@ export interface ListedTask extends ListedJob {
 }
 
 /** Lists the tasks of a repository, newest first. */
-export async function listTasks(
+export const listTasks = async (
   { db }: Ctx,
-  repo: { readonly id: number },
+  { id: repoId }: { readonly id: number },
   { size, offset }: Slice,
-): Promise<Listed<ListedTask>> {
-  const isListed = eq(workflowTasks.repoId, repo.id);
-  const page = await batch(db, {
+): Promise<Listed<ListedTask>> =>
+  toListedPage(await batch(db, pageOfTasks(db, { repoId, size, offset })));
+
+const pageOfTasks = prepareAll((db, p: Params<{ repoId: number } & Slice>) => {
+  const isListed = eq(workflowTasks.repoId, p.repoId);
+  return {
     rows: db
       .select({ task: columnsOf(workflowTasks, "t"), job: jobColumns, run: runColumns })
       .from(workflowTasks)
@@ -180,25 +194,34 @@ export async function listTasks(
       .innerJoin(workflowRuns, eq(workflowRuns.id, workflowTasks.runId))
       .where(isListed)
       .orderBy(desc(workflowTasks.id))
-      .limit(size)
-      .offset(offset),
+      .limit(p.size)
+      .offset(p.offset),
     counted: db
       .select({ total: count().as("total") })
       .from(workflowTasks)
       .where(isListed),
-  });
-  return toListedPage(page, (row) => row);
+  };
+});
+
+/** A task with the names of its job and of the file. */
+export interface NamedTask {
+  readonly task: WorkflowTask;
+  readonly name: string;
+  readonly file: string;
 }
 
 /** The last task of a job of a repository, with the job's name; undefined before there is one. */
 export async function findLastTask(
   { db }: Ctx,
-  repo: { readonly id: number },
+  { id: repoId }: { readonly id: number },
   jobId: number,
-): Promise<
-  { readonly task: WorkflowTask; readonly name: string; readonly file: string } | undefined
-> {
-  const [found] = await db
+): Promise<NamedTask | undefined> {
+  const [found] = await lastTask(db, { repoId, jobId });
+  return found;
+}
+
+const lastTask = prepare((db, { repoId, jobId }: Params<JobById>) =>
+  db
     .select({
       task: columnsOf(workflowTasks, "t"),
       name: workflowJobs.name,
@@ -207,6 +230,5 @@ export async function findLastTask(
     .from(workflowJobs)
     .innerJoin(workflowRuns, eq(workflowRuns.id, workflowJobs.runId))
     .innerJoin(workflowTasks, eq(workflowTasks.id, workflowJobs.taskId))
-    .where(and(eq(workflowJobs.id, jobId), eq(workflowRuns.repoId, repo.id)));
-  return found;
-}
+    .where(and(eq(workflowJobs.id, jobId), eq(workflowRuns.repoId, repoId))),
+);

@@ -2,7 +2,7 @@ import { and, asc, count, eq, ne } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { type Params, prepareAll } from "../../../db/prepared.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { type Repository, type WorkflowRow, workflows } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
@@ -40,16 +40,25 @@ const pageOfWorkflows = prepareAll((db, p: Params<{ repo: Pick<Repository, "id">
  */
 export async function findWorkflow(
   { db }: Ctx,
-  repo: Pick<Repository, "id">,
+  { id }: Pick<Repository, "id">,
   file: string,
 ): Promise<WorkflowRow> {
-  const [found] = await db
-    .select()
-    .from(workflows)
-    .where(and(isPresentIn(repo), eq(workflows.file, file)));
+  const [found] = await workflowOf(db, { repo: { id }, file });
   if (!found) throw notFound();
   return found;
 }
+
+interface WorkflowOf {
+  readonly repo: Pick<Repository, "id">;
+  readonly file: string;
+}
+
+const workflowOf = prepare((db, { repo, file }: Params<WorkflowOf>) =>
+  db
+    .select()
+    .from(workflows)
+    .where(and(isPresentIn(repo), eq(workflows.file, file))),
+);
 
 /**
  * Decides whether events start a workflow. Its runs go on.
