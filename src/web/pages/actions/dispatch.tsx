@@ -102,7 +102,7 @@ async function showForm(
             <option value={name} />
           ))}
         </datalist>
-        <button type="submit">Take</button>
+        <button type="submit">Use</button>
       </form>
       {"workflow" in found ? (
         <Form action={`${path}?${query}`} formToken={formToken}>

@@ -109,15 +109,18 @@ const unfinished = ({ sections }: Rows): HTMLDetailsElement | undefined =>
   });
 
 async function followLog(logs: string): Promise<void> {
-  for (let section = followed(); section;) {
+  let section = followed();
+  while (section) {
     const rows = await askRows(logs, section);
     if (rows) showRows(section, rows);
     const next = rows ? unfinished(rows) : undefined;
-    if (rows?.isDone && !next) break;
+    if (rows?.isDone && !next) {
+      window.location.reload();
+      return;
+    }
     if (!next) await rest(LOG_MS);
     section = next ?? followed();
   }
-  window.location.reload();
 }
 
 /** Opens what the address names. */
