@@ -7,7 +7,6 @@ import type { Ctx } from "../../context.ts";
 import { type Params, prepare } from "../../db/prepared.ts";
 import { repositories } from "../../db/schema/index.ts";
 import { levelArgument } from "../../domain/actions/level.ts";
-import { cancelRun, approveRun, deleteRun, rerun } from "../../domain/actions/runs/change-run.ts";
 import { findRun } from "../../domain/actions/runs/find-run.ts";
 import {
   findJob,
@@ -55,6 +54,16 @@ const RunsQuery = StatusFilter.extend({
 
 const RunPath = RepoPath.extend({ run: PathId });
 const JobPath = RepoPath.extend({ job_id: PathId });
+
+/** Loaded on first use, as all of Actions that is large. */
+const loadChanges = () => import("../../domain/actions/runs/change-run.ts");
+
+/** A change of a run. */
+type Change = (
+  changes: Awaited<ReturnType<typeof loadChanges>>,
+  ctx: Ctx,
+  run: Awaited<ReturnType<typeof findRun>>,
+) => Promise<void>;
 
 const reading = inRepo("read:repository", { unit: "actions", mode: "read" });
 const writing = inRepo("write:repository", { unit: "actions", mode: "write" });
@@ -229,26 +238,37 @@ runs.openapi(
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {
+      const { deleteRun } = await loadChanges();
       await deleteRun(ctx, repo, await findRun(ctx, repo.row, { id: c.req.valid("param").run }));
     }),
 );
 
 for (const [action, operationId, summary, act] of [
-  ["cancel", "cancelWorkflowRun", "Cancel a run of a workflow", cancelRun],
-  ["approve", "approveWorkflowRun", "Let a run begin that waits for an approval", approveRun],
+  [
+    "cancel",
+    "cancelWorkflowRun",
+    "Cancel a run of a workflow",
+    ({ cancelRun }, ...of) => cancelRun(...of),
+  ],
+  [
+    "approve",
+    "approveWorkflowRun",
+    "Let a run begin that waits for an approval",
+    ({ approveRun }, ...of) => approveRun(...of),
+  ],
   [
     "rerun",
     "rerunWorkflowRun",
     "Run all jobs of a workflow's run again",
-    (ctx: Ctx, run: Awaited<ReturnType<typeof findRun>>) => rerun(ctx, run, "all"),
+    ({ rerun }, ...of) => rerun(...of, "all"),
   ],
   [
     "rerun-failed-jobs",
     "rerunFailedWorkflowRun",
     "Run the failed jobs of a workflow's run again, and those that need them",
-    (ctx: Ctx, run: Awaited<ReturnType<typeof findRun>>) => rerun(ctx, run, "failed"),
+    ({ rerun }, ...of) => rerun(...of, "failed"),
   ],
-] as const) {
+] as const satisfies readonly (readonly [string, string, string, Change])[]) {
   runs.openapi(
     createRoute({
       method: "post",
@@ -262,7 +282,11 @@ for (const [action, operationId, summary, act] of [
     }),
     (c) =>
       done(c, async ({ ctx, repo }) => {
-        await act(ctx, await findRun(ctx, repo.row, { id: c.req.valid("param").run }));
+        await act(
+          await loadChanges(),
+          ctx,
+          await findRun(ctx, repo.row, { id: c.req.valid("param").run }),
+        );
       }),
   );
 }
@@ -332,6 +356,7 @@ runs.openapi(
       const found = await findJob(ctx, repo.row, c.req.valid("param").job_id);
       if (!found) throw notFound();
       const run = await findRun(ctx, repo.row, { id: found.run.id });
+      const { rerun } = await loadChanges();
       await rerun(ctx, run, { jobId: found.job.id });
     }),
 );

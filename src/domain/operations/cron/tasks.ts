@@ -1,6 +1,4 @@
 import type { Ctx } from "../../../context.ts";
-import { resealActionSecrets } from "../../actions/secrets/reseal-action-secrets.ts";
-import { settleLeft } from "../../actions/runs/settle-left.ts";
 import { continueDeletions } from "../deletions/delete-user.ts";
 import { continueRemovals } from "../../repos/repository/remove-remains.ts";
 import { sweepAudit } from "../../people/audit/sweep-audit.ts";
@@ -40,6 +38,8 @@ const EVERY_MINUTE = "* * * * *";
 const EVERY_TEN_MINUTES = "*/10 * * * *";
 
 /** Loaded on first use: the schedule is a part of the start-up. */
+const loadResealing = () => import("../../actions/secrets/reseal-action-secrets.ts");
+const loadSettling = () => import("../../actions/runs/settle-left.ts");
 const loadStart = () => import("../../actions/runs/start-by-hand.ts");
 const loadEnds = () => import("../../actions/tasks/end-tasks.ts");
 const loadCleanup = () => import("../../actions/tasks/clean-up-logs.ts");
@@ -55,7 +55,11 @@ export const CRON_TASKS: readonly CronTask[] = [
     schedule: EVERY_MINUTE,
     run: async (ctx) => (await loadStart()).startScheduled(ctx),
   },
-  { name: "settle_runs", schedule: EVERY_MINUTE, run: settleLeft },
+  {
+    name: "settle_runs",
+    schedule: EVERY_MINUTE,
+    run: async (ctx) => (await loadSettling()).settleLeft(ctx),
+  },
   { name: "update_mirrors", schedule: EVERY_MINUTE, run: sendDueMirrors },
   { name: "continue_migrations", schedule: EVERY_MINUTE, run: sendDueImports },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
@@ -99,7 +103,7 @@ export const CRON_TASKS: readonly CronTask[] = [
     schedule: EVERY_TEN_MINUTES,
     run: async (ctx) => {
       await resealSecrets(ctx);
-      await resealActionSecrets(ctx);
+      await (await loadResealing()).resealActionSecrets(ctx);
     },
   },
   { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
