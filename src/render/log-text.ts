@@ -1,7 +1,7 @@
 import { escapeHtml } from "./html.ts";
 
 /** What a row of a log is, by the command with which it begins. */
-export interface LogLine {
+interface LogLine {
   readonly kind: "text" | "error" | "warning" | "notice" | "debug" | "command" | "group" | "end";
   readonly text: string;
 }

@@ -22,7 +22,6 @@ import {
   selectRepositories,
   toRepositoriesById,
 } from "../../domain/repos/repository/find-repository.ts";
-import { answerLog } from "../../entrance/answer-log.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
 import { statesOf } from "../../shapes/actions/work-status.ts";
 import { TaskPage, toTask } from "../../shapes/actions/task.ts";
@@ -383,6 +382,7 @@ runs.openapi(
     const found = await findLastTask(ctx, repo.row, c.req.valid("param").job_id);
     if (!found || found.task.logDeletedAt !== null) throw notFound();
     const name = `${found.file.replace(/\.ya?ml$/, "")}-${found.name}-${found.task.id}`;
+    const { answerLog } = await import("../../entrance/answer-log.ts");
     return answerLog(ctx, found.task, name, c.req.raw);
   },
 );

@@ -1,7 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { ACTION_VALUE_LIMITS } from "../../domain/actions/action-values.ts";
-import { deleteSecret, listSecrets, setSecret } from "../../domain/actions/secrets/secrets.ts";
 import { Secret, toSecret } from "../../shapes/actions/secret.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -9,6 +8,8 @@ import { answerPage, done } from "../handlers.ts";
 import { body, optionalText, requiredText } from "../json-body.ts";
 import { Paging } from "../paging.ts";
 import { SECRET_LEVELS } from "./levels.ts";
+
+const loadVerbs = () => import("../../domain/actions/secrets/secrets.ts");
 
 const SetSecret = body({
   data: requiredText(ACTION_VALUE_LIMITS.valueBytes).openapi({
@@ -39,7 +40,8 @@ for (const { path, params, prefix, infix, tag, of, reading, writing } of SECRET_
     (c) =>
       answerPage(
         c,
-        ({ ctx, actionsLevel }, slice) => listSecrets(ctx, actionsLevel, slice),
+        async ({ ctx, actionsLevel }, slice) =>
+          (await loadVerbs()).listSecrets(ctx, actionsLevel, slice),
         toSecret,
       ),
   );
@@ -67,6 +69,7 @@ for (const { path, params, prefix, infix, tag, of, reading, writing } of SECRET_
       const { ctx, actionsLevel } = c.var;
       const { data: value, description } = c.req.valid("json");
       const { secretname } = c.req.valid("param");
+      const { setSecret } = await loadVerbs();
       const became = await setSecret(ctx, actionsLevel, secretname, { value, description });
       return c.body(null, became === "created" ? 201 : 204);
     },
@@ -84,8 +87,8 @@ for (const { path, params, prefix, infix, tag, of, reading, writing } of SECRET_
       responses: { 204: empty("The secret was deleted"), ...refusals(401, 403, 404) },
     }),
     (c) =>
-      done(c, ({ ctx, actionsLevel }) =>
-        deleteSecret(ctx, actionsLevel, c.req.valid("param").secretname),
+      done(c, async ({ ctx, actionsLevel }) =>
+        (await loadVerbs()).deleteSecret(ctx, actionsLevel, c.req.valid("param").secretname),
       ),
   );
 }

@@ -1,13 +1,6 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { ACTION_VALUE_LIMITS } from "../../domain/actions/action-values.ts";
-import {
-  createVariable,
-  deleteVariable,
-  editVariable,
-  findVariable,
-  listVariables,
-} from "../../domain/actions/variables/variables.ts";
 import { toVariable, Variable } from "../../shapes/actions/variable.ts";
 import { empty, json, page, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
@@ -15,6 +8,8 @@ import { answerPage, done } from "../handlers.ts";
 import { body, optionalText, requiredText } from "../json-body.ts";
 import { Paging } from "../paging.ts";
 import { LEVELS } from "./levels.ts";
+
+const loadVerbs = () => import("../../domain/actions/variables/variables.ts");
 
 const { nameChars, descriptionChars, valueBytes } = ACTION_VALUE_LIMITS;
 const FIELDS = { value: requiredText(valueBytes), description: optionalText(descriptionChars) };
@@ -50,7 +45,8 @@ for (const { path, params, infix, tag, of, reading, writing } of LEVELS) {
     (c) =>
       answerPage(
         c,
-        ({ ctx, actionsLevel }, slice) => listVariables(ctx, actionsLevel, slice),
+        async ({ ctx, actionsLevel }, slice) =>
+          (await loadVerbs()).listVariables(ctx, actionsLevel, slice),
         toVariable,
       ),
   );
@@ -69,6 +65,7 @@ for (const { path, params, infix, tag, of, reading, writing } of LEVELS) {
     async (c) => {
       const { ctx, actionsLevel } = c.var;
       const { variablename } = c.req.valid("param");
+      const { findVariable } = await loadVerbs();
       return c.json(toVariable(await findVariable(ctx, actionsLevel, variablename)), 200);
     },
   );
@@ -93,6 +90,7 @@ for (const { path, params, infix, tag, of, reading, writing } of LEVELS) {
     async (c) => {
       const { ctx, actionsLevel } = c.var;
       const { variablename } = c.req.valid("param");
+      const { createVariable } = await loadVerbs();
       await createVariable(ctx, actionsLevel, variablename, c.req.valid("json"));
       return c.body(null, 201);
     },
@@ -117,7 +115,8 @@ for (const { path, params, infix, tag, of, reading, writing } of LEVELS) {
       },
     }),
     (c) =>
-      done(c, ({ ctx, actionsLevel }) => {
+      done(c, async ({ ctx, actionsLevel }) => {
+        const { editVariable } = await loadVerbs();
         const { name, ...changes } = c.req.valid("json");
         return editVariable(ctx, actionsLevel, c.req.valid("param").variablename, {
           ...changes,
@@ -138,8 +137,8 @@ for (const { path, params, infix, tag, of, reading, writing } of LEVELS) {
       responses: { 204: empty("The variable was deleted"), ...refusals(401, 403, 404) },
     }),
     (c) =>
-      done(c, ({ ctx, actionsLevel }) =>
-        deleteVariable(ctx, actionsLevel, c.req.valid("param").variablename),
+      done(c, async ({ ctx, actionsLevel }) =>
+        (await loadVerbs()).deleteVariable(ctx, actionsLevel, c.req.valid("param").variablename),
       ),
   );
 }

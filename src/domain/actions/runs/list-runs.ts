@@ -204,7 +204,7 @@ const pageOfTasks = prepareAll((db, p: Params<{ repoId: number } & Slice>) => {
 });
 
 /** A task with the names of its job and of the file. */
-export interface NamedTask {
+interface NamedTask {
   readonly task: WorkflowTask;
   readonly name: string;
   readonly file: string;

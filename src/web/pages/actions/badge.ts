@@ -64,7 +64,7 @@ export async function sendBadge(c: Context<WebEnv>): Promise<Response> {
 }
 
 /** A badge: two words in boxes. */
-export function toBadge(label: string, word: string, color: string, isRound: boolean): string {
+function toBadge(label: string, word: string, color: string, isRound: boolean): string {
   const widthOf = (text: string): number => Math.round(text.length * CHAR_WIDTH);
   const [left, right] = [widthOf(label) + PADDING * 2, widthOf(word) + PADDING * 2];
   const width = left + right;
