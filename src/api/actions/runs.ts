@@ -15,7 +15,7 @@ import {
   type ListedRun,
   listJobs,
   listRuns,
-  listTasks,
+  listJobTasks,
   type RunFilter,
 } from "../../domain/actions/runs/list-runs.ts";
 import {
@@ -404,7 +404,7 @@ runs.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const slice = readPage(ctx.config, c.req.valid("query"));
-    const { items, total } = await listTasks(ctx, repo.row, slice);
+    const { items, total } = await listJobTasks(ctx, repo.row, slice);
     setPageHeaders(c, slice, total);
     const shown = items.map((item) => toTask(repo, item, viewer));
     return c.json({ workflow_runs: shown, total_count: total }, 200);

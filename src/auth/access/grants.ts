@@ -53,7 +53,8 @@ export function isGrantedToJob(tokenId: SQL, { unit, mode }: Requirement): SQL {
   const granted =
     unit === undefined
       ? sql`exists (select 1 from json_each(${accessTokens.grants}) where value > 0)`
-      : sql`${accessTokens.grants} ->> ${sql.raw(`'$.${unit}'`)} >= ${sql.raw(String(ACCESS[mode]))}`;
+      : sql`${accessTokens.grants} ->> ${sql.raw(`'$.${unit}'`)}
+          >= ${sql.raw(String(ACCESS[mode]))}`;
   return sql`exists (
     select 1 from ${accessTokens}
     where ${accessTokens.id} = ${tokenId} and ${accessTokens.grants} is not null and ${granted}

@@ -411,7 +411,7 @@ export const workflowTasks = sqliteTable(
     runnerId: integer().notNull(),
     runnerName: text().notNull(),
     state: text().$type<WorkState>().notNull(),
-    /** SHA-256 in hex of the job's token, a row of `access_tokens`; a trigger ends it with the task. */
+    /** SHA-256 in hex of the job's token in `access_tokens`; a trigger ends it with the task. */
     tokenHash: text().notNull(),
     steps: text({ mode: "json" }).$type<readonly TaskStep[]>().notNull(),
     outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),

@@ -49,7 +49,7 @@ export const accessTokens = sqliteTable(
      * The token that made this one, and with which it ends; null if it was made with a password.
      */
     madeById: integer().references((): AnySQLiteColumn => accessTokens.id, { onDelete: "cascade" }),
-    /** The task whose token this is, and with which it ends; null for a token that somebody made. */
+    /** The task whose token this is, and with which it ends; null for one that somebody made. */
     taskId: integer().references((): AnySQLiteColumn => workflowTasks.id, { onDelete: "cascade" }),
     /**
      * What the token of a task may do in its repository, as a team would grant it; null for other

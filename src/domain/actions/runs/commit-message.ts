@@ -12,4 +12,4 @@ export async function readMessage(
 }
 
 /** The title of a run whose workflow gives it none. */
-export const titleOf = (message: string): string => message.split("\n", 1)[0] ?? "";
+export const subjectOfMessage = (message: string): string => message.split("\n", 1)[0] ?? "";

@@ -177,7 +177,7 @@ export interface ListedTask extends ListedJob {
 }
 
 /** Lists the tasks of a repository, newest first. */
-export const listTasks = async (
+export const listJobTasks = async (
   { db }: Ctx,
   { id: repoId }: { readonly id: number },
   { size, offset }: Slice,

@@ -19,8 +19,9 @@ export const hasFailed = ({ state, continuesOnError }: JobFacts): boolean =>
   state === "failure" && !continuesOnError;
 
 /**
- * The states that the jobs of a run get next, by their ids: blocked ones wait for a runner once what
- * they need has ended, or are skipped; the rest of a matrix is cancelled with the first failure.
+ * The states that the jobs of a run get next, by their ids: blocked ones wait for a runner once
+ * what they need has ended, or are skipped; the rest of a matrix is cancelled with the first
+ * failure.
  *
  * A job with an `if` waits for a runner also where something that it needs failed, since the runner
  * evaluates the condition.

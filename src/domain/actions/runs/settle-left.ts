@@ -12,7 +12,7 @@ const LATE_MS = 30_000;
 const RUNS_MAX = 50;
 const WORK = { ms: 20_000, statements: 500 };
 
-/** Settles the runs whose call ended early: with changes that are not recorded, or jobs not moved. */
+/** Settles the runs whose call ended early: changes are not recorded, or jobs not moved. */
 export async function settleLeft(ctx: Ctx): Promise<void> {
   const { db, now } = ctx;
   const budget = new WorkBudget(now, WORK);

@@ -33,9 +33,9 @@ const otherRuns = alias(workflowRuns, "other_runs");
 const otherJobs = alias(workflowJobs, "other_jobs");
 
 /**
- * Brings a run in step with its jobs: jobs that nothing holds any more wait for a runner, others are
- * skipped or cancelled; the run gets the state that follows; each change is recorded once, with its
- * commit status. Then the runs that waited for the same group go on.
+ * Brings a run in step with its jobs: jobs that nothing holds any more wait for a runner, others
+ * are skipped or cancelled; the run gets the state that follows; each change is recorded once, with
+ * its commit status. Then the runs that waited for the same group go on.
  *
  * Everything is decided by what the database holds. It may be repeated, run twice at once and end
  * anywhere: the schedule settles what is left.
@@ -209,7 +209,9 @@ async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<nu
           select min(${workflowJobs.startedAt}) from ${workflowJobs}
           where ${workflowJobs.runId} = ${run.id}
         ))`,
-        stoppedAt: sql`iif(${aggregated(run.id)} in ('blocked', 'waiting', 'running'), null, ${now})`,
+        stoppedAt: sql`iif(
+          ${aggregated(run.id)} in ('blocked', 'waiting', 'running'), null, ${now}
+        )`,
         updatedAt: now,
       })
       .where(eq(workflowRuns.id, run.id))
@@ -220,7 +222,7 @@ async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<nu
   return { run: runs[0] ?? run, jobs: current, others: others.filter((id) => id !== run.id) };
 }
 
-/** Increases with each job of the service that begins to wait, and is the time where that is more. */
+/** Increases with each job of the service that begins to wait; the time where that is more. */
 export const nextSequence = (now: number): SQL<number> => sql`(
   select max(${now}, coalesce(max(newest.ready_sequence), 0) + 1)
   from ${workflowJobs} newest
@@ -338,7 +340,9 @@ async function report(caller: Ctx, open: OpenRun): Promise<readonly number[]> {
       .where(
         and(
           eq(workflowJobs.repoId, repo.id),
-          sql`${workflowJobs.concurrencyGroup} in (select value from json_each(${JSON.stringify(groups)}))`,
+          sql`${workflowJobs.concurrencyGroup} in (
+            select value from json_each(${JSON.stringify(groups)})
+          )`,
           ne(workflowJobs.concurrencyGroup, ""),
           eq(workflowJobs.state, "blocked"),
         ),

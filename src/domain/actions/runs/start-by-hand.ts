@@ -1,5 +1,6 @@
 import { and, asc, eq, lte, sql } from "drizzle-orm";
 
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
 import {
   OWNER_PERMISSION,
@@ -24,7 +25,7 @@ import { readJobVariables } from "../variables/read-job-variables.ts";
 import { readInputs, toInputsContext } from "../workflow/dispatch-inputs.ts";
 import { parseCron } from "../workflow/parse-cron.ts";
 import type { Workflow } from "../workflow/workflow.ts";
-import { readMessage, titleOf } from "./commit-message.ts";
+import { readMessage, subjectOfMessage } from "./commit-message.ts";
 import { planRun } from "./plan-run.ts";
 import { storePlanned } from "./store-planned.ts";
 import { type ReadFile, readAll } from "./store-workflows.ts";
@@ -118,8 +119,8 @@ const DUE_MAX = 50;
 const WORK = { ms: 20_000, statements: 500 };
 
 /**
- * Starts the workflows whose time has come, at the tip of the default branch. A time that was missed
- * is made up for once.
+ * Starts the workflows whose time has come, at the tip of the default branch. A time that was
+ * missed is made up for once.
  */
 export async function startScheduled(ctx: Ctx): Promise<void> {
   const { db, now } = ctx;
@@ -175,7 +176,8 @@ async function startDue(
     .from(repositories)
     .innerJoin(workflows, and(eq(workflows.repoId, repositories.id), eq(workflows.file, file)))
     .where(eq(repositories.id, repoId));
-  if (!row || row.isDisabled || !row.repo.hasActions || !row.repo.hasCode) return;
+  if (!row || row.isDisabled || !isUnitOn(row.repo, "actions") || !isUnitOn(row.repo, "code"))
+    return;
   if (row.repo.archivedAt !== null || row.repo.isEmpty) return;
   const [owner] = await db.select().from(users).where(eq(users.id, row.repo.ownerId));
   if (!owner) return;
@@ -247,7 +249,7 @@ async function start(
   };
   const names = { repoName: repo.row.name, ownerName: repo.owner.name, actorName };
   const planned = await planRun(ctx, workflow, base, names, {
-    title: titleOf(message),
+    title: subjectOfMessage(message),
     vars: variables,
     ...(inputs && { inputs }),
   });

@@ -3,6 +3,7 @@ import { and, eq, isNotNull } from "drizzle-orm";
 import { isRepositoryAllowed } from "../../../auth/access/visible-repositories.ts";
 import { accountActor } from "../../../auth/actor.ts";
 import { principalOf } from "../../../auth/principal.ts";
+import { isUnitOn } from "../../../auth/access/unit-switches.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { flagColumn } from "../../../db/db.ts";
@@ -34,7 +35,7 @@ import { readJobVariables } from "../variables/read-job-variables.ts";
 import { isSkipped } from "../workflow/is-skipped.ts";
 import { isTriggered } from "../workflow/is-triggered.ts";
 import { listChangedPaths } from "./changed-paths.ts";
-import { readMessage, titleOf } from "./commit-message.ts";
+import { readMessage, subjectOfMessage } from "./commit-message.ts";
 import { faultyRun, type PlannedRun, planRun, type RunBase } from "./plan-run.ts";
 import { storePlanned } from "./store-planned.ts";
 import { type ReadFile, readAll, storeWorkflows } from "./store-workflows.ts";
@@ -54,7 +55,8 @@ export async function startWorkflowsOf(
   budget.consume(4);
   const source = await openPayloadSource(ctx, [...webhookEvents, anchor], recorded.actorId);
   const repo = source.find(repoId);
-  if (!repo?.row.hasActions || !repo.row.hasCode || repo.row.isEmpty) return undefined;
+  if (!repo || repo.row.isEmpty) return undefined;
+  if (!isUnitOn(repo.row, "actions") || !isUnitOn(repo.row, "code")) return undefined;
   const number = source.pull?.rows[0]?.issue.number;
   // SECURITY: reads with the permissions of the service: runs are for those who see the code.
   const snapshot = await openSnapshot(
@@ -187,7 +189,7 @@ async function startTriggered(
   for (const { file, read } of triggered) {
     if (facts.disabled.has(file.file)) continue;
     const run: RunBase = { ...base, cause: `${cause}.${trigger.event}`, file: file.file };
-    const title = titleOf(message);
+    const title = subjectOfMessage(message);
     const planned =
       read.kind === "faulty"
         ? faultyRun({ ...run, path: file.path, name: file.file, title }, read.faults)

@@ -1,5 +1,6 @@
 import { sql } from "drizzle-orm";
 
+import { isUnitOnSql } from "../../../auth/access/unit-switches.ts";
 import { JOBS_USER_ID } from "../../../auth/actor.ts";
 import { events, repositories, workflows } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
@@ -46,7 +47,7 @@ export const startWorkflows: Consequence = {
     and exists (
       select 1 from ${repositories}
       where ${repositories.id} = coalesce(${events.payload} ->> 'parentId', ${events.repoId})
-        and ${repositories.hasActions} and not ${repositories.isEmpty}
+        and ${isUnitOnSql("actions")} and not ${repositories.isEmpty}
     )
     and (
       ${events.type} in ('repository.pushed', 'repository.edited')
