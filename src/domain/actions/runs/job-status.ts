@@ -12,11 +12,11 @@ const STATES: Readonly<Record<WorkState, CommitState>> = {
 };
 
 /** Events whose runs report commit statuses, as in Gitea. */
-const REPORTED = ["push", "pull_request", "pull_request_target", "release"];
+const REPORTED = new Set(["push", "pull_request", "pull_request_target", "release"]);
 
 /** Whether the runs of an event report their jobs as statuses of the commit. */
 export const isReported = (event: string): boolean =>
-  REPORTED.includes(event) || event.startsWith("pull_request_review");
+  REPORTED.has(event) || event.startsWith("pull_request_review");
 
 interface Work {
   readonly state: WorkState;

@@ -291,22 +291,23 @@ async function report(caller: Ctx, open: OpenRun): Promise<readonly number[]> {
   const ended = changed.filter(({ state, concurrencyGroup }) => isFinal(state) && concurrencyGroup);
   const groups = ended.map(({ concurrencyGroup }) => concurrencyGroup);
   const ofRepo = { repoId: repo.id, ownerId: repo.ownerId, runId: run.id };
+  const reportJob = (job: SettledJob) => [
+    db
+      .update(workflowJobs)
+      .set({ reportedState: job.state })
+      .where(isUnreported(workflowJobs, job)),
+    recordIfChanged(ctx, {
+      type: "workflow_job.changed",
+      ...ofRepo,
+      jobId: job.id,
+      name: job.name,
+      state: job.state,
+      attempt: job.attempt,
+    }),
+    ...(isReported(run.event) ? Object.values(jobStatus(ctx, open, job)) : []),
+  ];
   const { nextRuns, nextJobs } = await batch(db, {
-    jobs: changed.slice(0, REPORTED_MAX).flatMap((job) => [
-      db
-        .update(workflowJobs)
-        .set({ reportedState: job.state })
-        .where(isUnreported(workflowJobs, job)),
-      recordIfChanged(ctx, {
-        type: "workflow_job.changed",
-        ...ofRepo,
-        jobId: job.id,
-        name: job.name,
-        state: job.state,
-        attempt: job.attempt,
-      }),
-      ...(isReported(run.event) ? Object.values(jobStatus(ctx, open, job)) : []),
-    ]),
+    jobs: changed.slice(0, REPORTED_MAX).flatMap(reportJob),
     run: isRunChanged
       ? [
           db

@@ -36,7 +36,7 @@ import { isSkipped } from "../workflow/is-skipped.ts";
 import { isTriggered } from "../workflow/is-triggered.ts";
 import { listChangedPaths } from "./changed-paths.ts";
 import { readMessage, subjectOfMessage } from "./commit-message.ts";
-import { faultyRun, type PlannedRun, planRun, type RunBase } from "./plan-run.ts";
+import { faultyRun, planRun, type RunBase } from "./plan-run.ts";
 import { storePlanned } from "./store-planned.ts";
 import { type ReadFile, readAll, storeWorkflows } from "./store-workflows.ts";
 import { type Trigger, triggersOf } from "./trigger.ts";
