@@ -410,6 +410,7 @@ describe("the rules for branches", () => {
     await makeRule(repo, { name: "main" });
     for (const [fields, text] of [
       [{ rule_name: "main" }, "must not have a rule already"],
+      [{ rule_name: " " }, "must not be empty"],
       [{ rule_name: "[" }, "brackets"],
       [{ required_approvals: "many" }, "must be a whole number"],
       [{ merge_queue_batch_size: "21" }, "must be a number from 1 to 20"],
@@ -471,6 +472,9 @@ describe("the rules for tags", () => {
       ...users,
     });
     await expectRefused("are empty", repo, "/tags", "create", { name_pattern: "x" });
+    const nameless = { name_pattern: " ", ...users };
+    await expectRefused("must not be empty", repo, "/tags", "create", nameless);
+    await expectRefused("must not be empty", repo, `/tags/${rule?.id}`, "save", nameless);
     await save(repo, `/tags/${rule?.id}`, "save", { name_pattern: "o*", ...users });
     expect((await show(repo, "/tags")).replaceAll(/<[^>]*>/g, "")).toContain("Matches now: other");
     await save(repo, "/tags", "delete", { id: String(rule?.id) });
