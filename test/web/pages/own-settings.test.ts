@@ -20,6 +20,7 @@ import { makeComment, makeIssue } from "../../support/issues.ts";
 import { makeGpgKey, signText } from "../../support/keys.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { makeApplication } from "../../support/oauth.ts";
+import { makePull } from "../../support/pulls.ts";
 
 const SETTINGS = "/user/settings";
 const ACCOUNT = `${SETTINGS}/account`;
@@ -341,10 +342,15 @@ describe("the export", () => {
     await makeComment(issue, { posterId: (await make.user()).id, body: "Somebody else's words" });
     const hidden = await make.repo(await make.user(), { isPrivate: true });
     await makeIssue(hidden, { posterId: user.id, title: "Hidden from me now" });
+    const closed = await make.repo(await make.user(), { hasIssues: false, hasPullRequests: false });
+    const issueThere = await makeIssue(closed, { posterId: user.id, title: "Hidden with its unit" });
+    await makeComment(issueThere, { posterId: user.id, body: "Hidden from me with it" });
+    await makePull(closed, { posterId: user.id, title: "Hidden with the pulls" });
 
     const response = await download(`${SETTINGS}/export`);
     expect(response.status).toBe(200);
     expect(response.headers.get("Content-Disposition")).toContain(`${user.name}.zip`);
+    expect(response.headers.get("Cache-Control")).toBe("no-store");
     const bytes = new Uint8Array(await response.arrayBuffer());
     const files = await filesOfExport(bytes);
     expect(await readJson(files, "account.json")).toMatchObject([{ login: user.name }]);
@@ -358,7 +364,7 @@ describe("the export", () => {
     const texts = await Promise.all([...files.keys()].map((path) => readJson(files, path)));
     const all = JSON.stringify(texts);
     expect(all).not.toContain("Somebody else");
-    expect(all).not.toContain("Hidden from me");
+    expect(all).not.toContain("Hidden");
     const [token] = await db.select().from(accessTokens).where(eq(accessTokens.userId, user.id));
     const [session] = await db.select().from(sessions).where(eq(sessions.userId, user.id));
     for (const secret of [

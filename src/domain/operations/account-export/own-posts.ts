@@ -1,7 +1,7 @@
 import { and, eq, inArray, ne, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
-import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
+import { isRepositoryVisibleWith, type UnitNeed } from "../../../auth/access/visible-repositories.ts";
 import { principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import {
@@ -102,7 +102,14 @@ const PLACE = {
   is_pull: issues.isPull,
 };
 
-const isVisible = ({ actor }: Ctx): SQL => isRepositoryVisible(principalOf(actor));
+/** The units in which the issues and pull requests of the rows are. */
+const NEEDS: readonly UnitNeed[] = [
+  { unit: "pulls", isNeeded: sql`${issues.isPull}` },
+  { unit: "issues", isNeeded: sql`not ${issues.isPull}` },
+];
+
+/** SECURITY: the title and the text of a post may be somebody else's edit by now. */
+const isVisible = ({ actor }: Ctx): SQL => isRepositoryVisibleWith(principalOf(actor), NEEDS);
 
 interface Row {
   /** The keys of the row, as a JSON array. */
