@@ -343,9 +343,12 @@ describe("the export", () => {
     const hidden = await make.repo(await make.user(), { isPrivate: true });
     await makeIssue(hidden, { posterId: user.id, title: "Hidden from me now" });
     const closed = await make.repo(await make.user(), { hasIssues: false, hasPullRequests: false });
-    const issueThere = await makeIssue(closed, { posterId: user.id, title: "Hidden with its unit" });
+    const issueThere = await makeIssue(closed, {
+      posterId: user.id,
+      title: "Hidden with its unit",
+    });
     await makeComment(issueThere, { posterId: user.id, body: "Hidden from me with it" });
-    await makePull(closed, { posterId: user.id, title: "Hidden with the pulls" });
+    await makePull(closed, {}, { posterId: user.id, title: "Hidden with the pulls" });
 
     const response = await download(`${SETTINGS}/export`);
     expect(response.status).toBe(200);

@@ -1,7 +1,10 @@
 import { and, eq, inArray, ne, sql, type SQL } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
-import { isRepositoryVisibleWith, type UnitNeed } from "../../../auth/access/visible-repositories.ts";
+import {
+  isRepositoryVisibleWith,
+  type UnitNeed,
+} from "../../../auth/access/visible-repositories.ts";
 import { principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import {

@@ -33,9 +33,8 @@ const appliedPatch: ChangePage<void> = {
     if (page.isFirst) throw notFound();
     return showPatch(c, page, state ?? FormState.fresh());
   },
-  commit: async (page, form) => {
-    const { ctx, target, user } = page;
-    if (!target) throw notFound();
+  commit: async (page, target, form) => {
+    const { ctx, user } = page;
     const text = form.text("content").replaceAll("\r\n", "\n");
     if (text.trim() === "") throw invalidField("content", "must not be empty");
     await patchFiles(ctx, target, user, text, await readCommit(page, form));
