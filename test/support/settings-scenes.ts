@@ -3,6 +3,7 @@ import { only } from "../../src/lib/only.ts";
 import { Browser } from "./browser.ts";
 import { formTokenOf } from "./credentials.ts";
 import { db } from "./db.ts";
+import { grantsOf } from "../../src/web/pages/organization-settings/teams.tsx";
 import { makeHook, makeKeptDelivery } from "./hooks.ts";
 import { freshName, make, type TestRepo, type TestUser } from "./make.ts";
 import { makePushMirror } from "./mirror-rows.ts";
@@ -16,6 +17,7 @@ export interface SettingsScene {
   readonly values: Readonly<Record<string, string>>;
   /** Things that forms name. */
   readonly ids: Readonly<Record<"key" | "lock", string>>;
+  readonly teamGrants: string;
   readonly ruleName: string;
   readonly mirrorName: string;
   /** A user whom the organization blocks. */
@@ -63,6 +65,7 @@ export async function makeSettingsScene(
       key: String(only(await db.insert(publicKeys).values(key).returning()).id),
       lock: String(only(await db.insert(lfsLocks).values(lock).returning()).id),
     },
+    teamGrants: grantsOf(team),
     ruleName: (await makeRule(repo)).name,
     mirrorName: (await makePushMirror(repo)).remoteName,
     values: {

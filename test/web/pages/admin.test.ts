@@ -16,6 +16,7 @@ import {
 import { parseConfig, SECRET_NAMES, VARIABLE_NAMES } from "../../../src/config.ts";
 import { Browser } from "../../support/browser.ts";
 import { call } from "../../support/call.ts";
+import { formTokenOf } from "../../support/credentials.ts";
 import { db } from "../../support/db.ts";
 import { makeSshKey } from "../../support/keys.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
@@ -121,7 +122,12 @@ describe("users", () => {
       active: "on",
       prohibit_login: "on",
     };
+    const token = formTokenOf((await browser.get(path)).body);
+    const earlier = /name="updated_at" value="(\d+)"/.exec(String((await browser.get(path)).body));
     expect((await browser.submit(path, edit)).status).toBe(303);
+    // A form that was opened before takes nothing back.
+    const stale = { ...edit, _csrf: token, updated_at: earlier?.[1] ?? "", admin: "on" };
+    expect((await browser.post(path, stale)).status).toBe(409);
     expect(await rowOf(user)).toMatchObject({
       email: `changed-${user.email}`,
       fullName: "Changed",

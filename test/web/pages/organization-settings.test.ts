@@ -175,8 +175,11 @@ describe("the teams of an organization", () => {
       team_name: "a b",
     });
     await expectRefused(org, "reserved", `${path}/new`, "create", { ...FIELDS, team_name: "new" });
+    const seen =
+      /name="seen" value="([^"]*)"/.exec(String((await browser.get(to)).body))?.[1] ?? "";
     const renamed = await save(to, "update", {
       ...FIELDS,
+      seen,
       team_name: "makers",
       permission: "admin",
       repo_access: "all",
@@ -186,6 +189,11 @@ describe("the teams of an organization", () => {
       access: 3,
       includesAllRepositories: true,
       canCreateOrgRepo: true,
+    });
+    // A form that was opened before takes nothing back.
+    await expectRefused(org, "Somebody else has changed the team", renamed, "update", {
+      ...FIELDS,
+      seen,
     });
     expect(await save(renamed, "delete")).toBe(path);
     expect(await teamOf(org, "makers")).toBeUndefined();

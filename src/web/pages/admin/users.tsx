@@ -26,7 +26,14 @@ import { Time } from "../time.tsx";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
 import { openAdminPage } from "./open-admin-page.ts";
 import { SearchForm } from "./search-form.tsx";
-import { readNewUser, readUserEdit, toUserFields, userFieldOf, UserForm } from "./user-form.tsx";
+import {
+  readNewUser,
+  readUserEdit,
+  requireSeenUser,
+  toUserFields,
+  userFieldOf,
+  UserForm,
+} from "./user-form.tsx";
 
 /** The path of the list of users. */
 export const USERS_PATH = `${ADMIN_PATH}/users`;
@@ -168,6 +175,7 @@ users.post(`${USERS_PATH}/:id/edit`, async (c) => {
   return orRefuse(
     c,
     async () => {
+      requireSeenUser(user, form);
       await editUser(page.ctx, user, readUserEdit(form));
       return redirectAfterWrite(c, `${USERS_PATH}/${user.id}`);
     },

@@ -14,7 +14,7 @@ import {
 } from "../../../domain/people/orgs/team-repositories.ts";
 import { findTeamWithRepository } from "../../../domain/repos/repository/find-team-with-repository.ts";
 import { listNamedTeamRepositories } from "../../../domain/repos/repository/list-repositories.ts";
-import { notFound } from "../../../lib/failure.ts";
+import { conflict, notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath, repositoryPath } from "../addresses.ts";
 import { Avatar } from "../avatar.tsx";
@@ -68,7 +68,7 @@ const readTeam = (form: Form): NewTeam => ({
 
 /** The field that a refusal is about. */
 function fieldOf(message: string): string | undefined {
-  if (/already exists|reserved|^\[name\]/.test(message)) return "team_name";
+  if (/already exists|reserved/.test(message)) return "team_name";
   return /blocked|user/.test(message) ? "member" : undefined;
 }
 
@@ -118,7 +118,7 @@ export const editedTeam: OrganizationSettingsPart = {
       body: (
         <>
           <section class="card form" aria-label="The team">
-            <ActionForm page={page} to={to} action="update">
+            <ActionForm page={page} to={to} action="update" fields={{ seen: grantsOf(team) }}>
               {team.access === ACCESS.owner ? (
                 <OwnersFields state={forms.of("update", toTeamForm(team))} team={team} />
               ) : (
@@ -210,6 +210,11 @@ export const editedTeam: OrganizationSettingsPart = {
   actions: {
     async update(page, form, { c }) {
       const team = await findTeamOf(page, c);
+      if (team.access !== ACCESS.owner && form.text("seen") !== grantsOf(team)) {
+        throw conflict(
+          "Somebody else has changed the team meanwhile: look at it, and save it again",
+        );
+      }
       const input =
         team.access === ACCESS.owner
           ? { description: form.line("description", CHARS_MAX.description) }
@@ -284,6 +289,15 @@ const toTeamForm = (team: Team): Record<string, string> => ({
     }),
   ),
 });
+
+/** What a team grants, as a form of it was opened with: what is taken away meanwhile stays so. */
+export const grantsOf = ({ access, units, ...team }: Team): string =>
+  [
+    access,
+    team.includesAllRepositories,
+    team.canCreateOrgRepo,
+    ...UNITS.map((unit) => units[unit] ?? ACCESS.none),
+  ].join();
 
 interface TeamFieldsProps {
   state: FormState;
