@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import {
   accessTokens,
+  auditEvents,
   emailAddresses,
   gpgKeys,
   hooks,
@@ -125,6 +126,12 @@ describe("the profile", () => {
 
     await browser.submit(SETTINGS, {}, `${SETTINGS}/avatar/delete`);
     expect((await rowOf(user))?.avatarHash).toBe("");
+    const entries = await db.select().from(auditEvents).where(eq(auditEvents.ownerId, user.id));
+    const edits = entries.filter(({ kind }) => kind === "user.edited");
+    expect(edits.map(({ details }) => details)).toEqual([
+      { changed: ["avatar"] },
+      { changed: ["avatar"] },
+    ]);
   });
 });
 
@@ -219,6 +226,11 @@ describe("tokens that are bound", () => {
       boundRefs: ["refs/heads/main", "refs/tags/v*"],
       boundPaths: ["docs/**"],
       boundPackages: null,
+    });
+    const entries = await db.select().from(auditEvents).where(eq(auditEvents.ownerId, user.id));
+    expect(entries.at(-1)).toMatchObject({
+      kind: "access_token.created",
+      details: { refs: ["refs/heads/main", "refs/tags/v*"], paths: ["docs/**"], packages: null },
     });
     expect((await call("GET", `/repos/${user.name}/${repo.name}`, { token })).status).toBe(200);
     expect((await call("GET", `/repos/${user.name}/${other.name}`, { token })).status).toBe(404);

@@ -526,6 +526,8 @@ describe("the large files of a repository", () => {
     for (const { id } of await locks())
       await save(repo, "/lfs/locks", "delete", { id: String(id) });
     expect(await locks()).toEqual([]);
+    const archive = await make.repo(owner, { archivedAt: 1000 });
+    await expectRefused("archived", archive, "/lfs/locks", "add", { path: "c.bin" });
   });
 });
 
