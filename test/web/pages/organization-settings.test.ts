@@ -170,10 +170,11 @@ describe("the teams of an organization", () => {
       includesAllRepositories: false,
     });
     await expectRefused(org, "already exists", `${path}/new`, "create", FIELDS);
-    await expectRefused(org, "must consist of", `${path}/new`, "create", {
+    await expectRefused(org, 'id="team_name-fault"', `${path}/new`, "create", {
       ...FIELDS,
       team_name: "a b",
     });
+    await expectRefused(org, "reserved", `${path}/new`, "create", { ...FIELDS, team_name: ".." });
     await expectRefused(org, "reserved", `${path}/new`, "create", { ...FIELDS, team_name: "new" });
     const seen =
       /name="seen" value="([^"]*)"/.exec(String((await browser.get(to)).body))?.[1] ?? "";

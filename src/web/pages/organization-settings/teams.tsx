@@ -7,6 +7,7 @@ import { createTeam, type NewTeam } from "../../../domain/people/orgs/create-tea
 import { deleteTeam } from "../../../domain/people/orgs/delete-team.ts";
 import { editTeam } from "../../../domain/people/orgs/edit-team.ts";
 import { findTeamNamed } from "../../../domain/people/orgs/find-team.ts";
+import { checkTeamName } from "../../../domain/people/orgs/team-options.ts";
 import { addTeamMember, removeTeamMember } from "../../../domain/people/orgs/team-members.ts";
 import {
   addTeamRepository,
@@ -55,16 +56,20 @@ const teamPath = (page: Page, { name }: Pick<Team, "name">): string =>
   `${teamsPath(page)}/${encodeURIComponent(name)}`;
 
 /** The input of a form for a team. @throws Failure `invalid` */
-const readTeam = (form: Form): NewTeam => ({
-  name: form.line("team_name", CHARS_MAX.name),
-  description: form.line("description", CHARS_MAX.description),
-  permission: form.text("permission") === "admin" ? "admin" : "read",
-  unitsMap: Object.fromEntries(
-    UNITS.map((unit) => [`repo.${unit}`, form.text(UNIT + unit) || "none"]),
-  ),
-  includesAllRepositories: form.text("repo_access") === "all",
-  canCreateOrgRepo: form.isSet("can_create_org_repo"),
-});
+function readTeam(form: Form): NewTeam {
+  const name = form.line("team_name", CHARS_MAX.name);
+  checkTeamName(name, "team_name");
+  return {
+    name,
+    description: form.line("description", CHARS_MAX.description),
+    permission: form.text("permission") === "admin" ? "admin" : "read",
+    unitsMap: Object.fromEntries(
+      UNITS.map((unit) => [`repo.${unit}`, form.text(UNIT + unit) || "none"]),
+    ),
+    includesAllRepositories: form.text("repo_access") === "all",
+    canCreateOrgRepo: form.isSet("can_create_org_repo"),
+  };
+}
 
 /** The field that a refusal is about. */
 function fieldOf(message: string): string | undefined {
