@@ -110,9 +110,9 @@ for (const [action, work] of Object.entries(ACTIONS)) {
 
 /** The field that a refusal is about which names none. */
 function fieldOf(message: string): string | undefined {
-  if (/^The password/.test(message)) return "password";
-  if (/passwords differ/.test(message)) return "retype";
-  return /^e-mail/.test(message) ? "email" : passwordFieldOf(message);
+  if (message.startsWith("The password")) return "password";
+  if (message.includes("passwords differ")) return "retype";
+  return message.startsWith("e-mail") ? "email" : passwordFieldOf(message);
 }
 
 /** The fields that say themselves why their form was refused. */
