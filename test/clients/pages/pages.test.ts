@@ -99,6 +99,8 @@ const ADMINISTRATION = [
   "/orgs",
   "/repos",
   "/packages",
+  "/hooks",
+  "/system-hooks/gitea/new",
   "/monitor/cron",
   "/monitor/queue",
   "/storage",
