@@ -168,9 +168,15 @@ function Facts({ page, account, path, emails }: PartProps & { emails: readonly E
           </tr>
         </tbody>
       </table>
-      <p>
+      <p class="row">
         <a class="button" href={`${path}/edit`}>
           Edit
+        </a>
+        <a class="button" href={`/repo/create?owner=${encodeURIComponent(account.name)}`}>
+          New repository
+        </a>
+        <a class="button" href={`/org/create?owner=${encodeURIComponent(account.name)}`}>
+          New organization
         </a>
       </p>
       {account.avatarHash === "" ? undefined : (
