@@ -151,7 +151,12 @@ const renderCreation = (c: Context<WebEnv>, page: OwnPage, state: FormState) =>
     { part: "users", title: "New user", status: state.refusal?.status ?? 200 },
     <section class="card form" aria-labelledby="new-user">
       <h2 id="new-user">New user</h2>
-      <UserForm action={`${USERS_PATH}/new`} formToken={page.formToken} state={state} />
+      <UserForm
+        action={`${USERS_PATH}/new`}
+        formToken={page.formToken}
+        passwordLengthMin={page.ctx.config.passwordLengthMin}
+        state={state}
+      />
     </section>,
   );
 
@@ -189,6 +194,7 @@ const renderEdit = (c: Context<WebEnv>, page: OwnPage, user: User, state: FormSt
       <UserForm
         action={`${USERS_PATH}/${user.id}/edit`}
         formToken={page.formToken}
+        passwordLengthMin={page.ctx.config.passwordLengthMin}
         state={state}
         user={user}
       />
