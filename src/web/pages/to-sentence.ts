@@ -63,7 +63,7 @@ const DETAILS = /:? \[(\w+): ([^\]]*)\]$/;
 export const fieldOfMessage = (message: string): string | undefined => OF_FIELD.exec(message)?.[1];
 
 /**
- * A message of the API about a field, as what stands below that field, which has a label of its own.
+ * A message of the API about a field, as what stands below that field and its label.
  *
  * @example toFault("[user_name]: must not be empty") // "Must not be empty."
  */

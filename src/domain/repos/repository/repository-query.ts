@@ -7,10 +7,7 @@ export interface RepositoryQuery {
   ownerId: number | undefined;
   /** Whether to exclude repositories that the owner only collaborates on. */
   isExclusive: boolean;
-  /**
-   * The user who owns the repositories, collaborates on them, or reaches them by a team or a transfer
-   * that waits for them.
-   */
+  /** The user who owns them, collaborates on them, reaches them by a team, or is offered them. */
   reachedById: number | undefined;
   priorityOwnerId: number | undefined;
   teamId: number | undefined;

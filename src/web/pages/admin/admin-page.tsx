@@ -10,7 +10,7 @@ import type { OwnPage } from "../open-page.ts";
 import type { Refusal } from "../or-refuse.ts";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import { changeOwn } from "../settings/change-own.ts";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 /** The path of the administration. */
 export const ADMIN_PATH = "/-/admin";

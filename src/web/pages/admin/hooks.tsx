@@ -2,7 +2,7 @@ import { SITE_LEVELS } from "../../../domain/exchange/webhooks/hooks/hook-owner.
 import { type HookGroup, hookParts } from "../owner-settings/hooks.tsx";
 import { openParts, type SettingsPage } from "../owner-settings/settings-part.ts";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 const WORDS = {
   system: ["System webhooks", "They receive the events of all repositories."],

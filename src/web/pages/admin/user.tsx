@@ -28,7 +28,7 @@ import type { OwnPage } from "../open-page.ts";
 import { readId } from "../read-id.ts";
 import { Time } from "../time.tsx";
 import { ADMIN_PATH, changeAsAdmin, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 import { stateOf, USERS_PATH } from "./users.tsx";
 
 /** Keys and badges that the page lists; the API lists all. */

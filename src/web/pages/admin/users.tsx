@@ -24,7 +24,7 @@ import { readSearchText } from "../read-search-text.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { Time } from "../time.tsx";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 import { SearchForm } from "./search-form.tsx";
 import { readNewUser, readUserEdit, toUserFields, userFieldOf, UserForm } from "./user-form.tsx";
 

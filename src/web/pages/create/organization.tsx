@@ -9,7 +9,7 @@ import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
-import { openAdminPage } from "../admin/open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 import { openOwnPage, type OwnPage } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
