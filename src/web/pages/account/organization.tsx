@@ -39,6 +39,11 @@ organizationPages.get("/org/:org/members", async (c) => {
     { tab: "members", title: `Members - ${account.name}` },
     <>
       <h2>{`${total} member${total === 1 ? "" : "s"}`}</h2>
+      {membership.isOwner ? (
+        <p class="soft">
+          People become members with their first <a href={`/org/${account.name}/teams`}>team</a>.
+        </p>
+      ) : undefined}
       {own ? <OwnMembership page={page} isPublic={own.isPublic} /> : undefined}
       <AccountList
         accounts={items}
