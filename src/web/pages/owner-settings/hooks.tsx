@@ -316,7 +316,11 @@ interface GroupProps {
   listed: Listed<Hook>;
 }
 
-function Group({ page, group: { path, title, about }, listed: { items, total } }: GroupProps) {
+function Group({
+  page,
+  group: { path, title, about, siteLevel },
+  listed: { items, total },
+}: GroupProps) {
   const id = `new${path.replace("/", "-")}`;
   return (
     <>
@@ -330,7 +334,7 @@ function Group({ page, group: { path, title, about }, listed: { items, total } }
       <HookList page={page} hooks={items} />
       <section class="card" aria-labelledby={id}>
         <p id={id}>
-          <strong>Add a webhook</strong>
+          <strong>{`Add a ${nameOf(siteLevel)}`}</strong>
         </p>
         <p class="soft">
           For a program of your own choose Gitea; the others send what these services read.
