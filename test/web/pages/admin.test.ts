@@ -107,6 +107,9 @@ describe("users", () => {
     expect([400, 422]).toContain(status);
     expect(body).toContain(`id="${field}-fault"`);
     expect(body).toContain('value="New"');
+    // The field that was refused has the focus, and no other.
+    const focused = String(body).match(/<(?:input|select)[^>]*autofocus[^>]*>/g) ?? [];
+    expect(focused.map((each) => / name="([^"]*)"/.exec(each)?.[1])).toEqual([field]);
     expect(await db.select().from(users)).toEqual(before);
   });
 

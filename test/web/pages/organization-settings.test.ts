@@ -162,7 +162,7 @@ describe("the teams of an organization", () => {
     const path = `/org/${org.name}/teams`;
     expect((await browser.get(path)).body).toContain(`${path}/new`);
     const to = await save(`${path}/new`, "create", FIELDS);
-    expect(to).toBe(`${path}/builders/edit`);
+    expect(to).toBe(`${path}/builders/edit#members`);
     expect(await teamOf(org, "builders")).toMatchObject({
       description: "They build",
       access: 0,

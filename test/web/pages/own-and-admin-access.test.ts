@@ -21,17 +21,22 @@ let admin: TestUser;
 let user: TestUser;
 let repo: TestRepo;
 let applicationId: number;
-let hookId: number;
-let deliveryId: number;
+/** The webhooks of the user and of the service. */
+let hooks: Readonly<Record<"user" | "system", { hookId: number; deliveryId: number }>>;
 let browsers: Readonly<Record<"anonymous" | "user" | "admin", Browser>>;
 beforeAll(async () => {
   admin = await make.userWithPassword({ isAdmin: true });
   user = await make.userWithPassword();
   repo = await make.repo(user);
   applicationId = (await makeApplication(user)).id;
-  const hook = await makeHook({ level: "user", ownerId: user.id, approverId: user.id });
-  hookId = hook.id;
-  deliveryId = (await makeKeptDelivery(hook)).id;
+  const withDelivery = async (fields: Parameters<typeof makeHook>[0]) => {
+    const hook = await makeHook(fields);
+    return { hookId: hook.id, deliveryId: (await makeKeptDelivery(hook)).id };
+  };
+  hooks = {
+    user: await withDelivery({ level: "user", ownerId: user.id, approverId: user.id }),
+    system: await withDelivery({ level: "system", approverId: admin.id }),
+  };
   browsers = {
     anonymous: new Browser(),
     user: await Browser.signedIn(user),
@@ -42,8 +47,10 @@ beforeAll(async () => {
 /** The id in the path of a route, of what belongs to the user. */
 function idIn(path: string): number {
   if (path.includes("/oauth2")) return applicationId;
-  return path.includes("/hooks") ? hookId : user.id;
+  return path.includes("/hooks") ? hooksAt(path).hookId : user.id;
 }
+
+const hooksAt = (path: string) => hooks[isAdministration(path) ? "system" : "user"];
 
 /** The path of a route with what belongs to the user. */
 const at = (path: string): string =>
@@ -51,7 +58,7 @@ const at = (path: string): string =>
     .replace(":owner", user.name)
     .replace(":repo", repo.name)
     .replace(":type", "gitea")
-    .replace(":delivery", String(deliveryId))
+    .replace(":delivery", String(hooksAt(path).deliveryId))
     .replace(/:id(?:\{[^}]*\})?/, String(idIn(path)));
 
 const tokenOf = async (browser: Browser): Promise<string> => {

@@ -436,7 +436,14 @@ describe("the rules for branches", () => {
     );
     const all = await makeRule(repo, { name: "release/*", priority: 2 });
     const one = await makeRule(repo, { name: "release/1", priority: 1, isPriorityExplicit: true });
-    await makeRuleset(org, { name: "**" });
+    const settings = {
+      isPushEnabled: true,
+      requiredApprovals: 2,
+      isStatusCheckEnabled: true,
+      statusContexts: ["ci/test", "lint"],
+      blockAdminMergeOverride: true,
+    };
+    await makeRuleset(org, { name: "**", settings });
     const matches = (page: string, rule: string) =>
       new RegExp(`<code>${rule.replaceAll("*", "\\*")}</code><div class="soft">(.*?)</div>`)
         .exec(page)?.[1]
@@ -446,6 +453,10 @@ describe("the rules for branches", () => {
     expect(matches(page, "release/1")).toBe("Matches now: release/1");
     expect(matches(page, "release/*")).toBe("Matches now: release/2");
     expect(matches(page, "**")).toContain("main");
+    expect(page.match(/<div class="soft">No pushes<\/div>/g)).toHaveLength(2);
+    expect(page).toContain(
+      "All writers may push; 2 approvals; checks: ci/test, lint; administrators are bound",
+    );
 
     await save(repo, "/branches", "order", { [`place-${all.id}`]: "1", [`place-${one.id}`]: "2" });
     const ordered = await show(repo, "/branches");

@@ -220,12 +220,12 @@ describe("the form of a new page", () => {
   });
 
   it.each([
-    ["a blank title", { title: " " }, "Title must not be empty."],
+    ["a blank title", { title: " " }, "Must not be empty."],
     ["a reserved title", { title: "_pages" }, "Title is reserved."],
     ["a title of two lines", { title: "New\npage" }, "Title is not allowed."],
     ["a title that is taken", { title: "Home" }, "Title is that of another page."],
-    ["a long title", { title: "x".repeat(300) }, "Title must have at most 255 characters."],
-    ["a long message", { message: "x".repeat(1001) }, "Message must have at most 1000 characters."],
+    ["a long title", { title: "x".repeat(300) }, "Must have at most 255 characters."],
+    ["a long message", { message: "x".repeat(1001) }, "Must have at most 1000 characters."],
   ])("shows %s again with what was typed, and writes nothing", async (_, fields, reason) => {
     const repo = await make.repo(owner);
     const before = await storeWiki(repo, { "Home.md": "Hi" });

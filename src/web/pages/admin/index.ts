@@ -4,6 +4,7 @@ import type { WebEnv } from "../../env.ts";
 import { audit } from "./audit.tsx";
 import { badges } from "./badges.tsx";
 import { configuration } from "./config.tsx";
+import { siteHooks } from "./hooks.tsx";
 import { lists } from "./lists.tsx";
 import { overview } from "./overview.tsx";
 import { queues } from "./queues.tsx";
@@ -19,6 +20,7 @@ export const adminPages: readonly Hono<WebEnv>[] = [
   user,
   lists,
   badges,
+  siteHooks,
   schedule,
   queues,
   storage,

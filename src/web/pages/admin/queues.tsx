@@ -16,7 +16,7 @@ import type { OwnPage } from "../open-page.ts";
 import type { Refusal } from "../or-refuse.ts";
 import { readId } from "../read-id.ts";
 import { ADMIN_PATH, changeAsAdmin, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 const PATH = `${ADMIN_PATH}/monitor/queue`;
 

@@ -115,13 +115,14 @@ export function userFieldOf(message: string): string | undefined {
 interface UserFormProps {
   action: string;
   formToken: string;
+  passwordLengthMin: number;
   state: FormState;
   /** Undefined for a new one. */
   user?: User;
 }
 
 /** The form of a user, with all that the API sets. */
-export function UserForm({ action, formToken, state, user }: UserFormProps) {
+export function UserForm({ action, formToken, passwordLengthMin, state, user }: UserFormProps) {
   const field = (name: keyof typeof CHARS_MAX) => ({
     ...state.of(name),
     maxlength: CHARS_MAX[name],
@@ -146,7 +147,7 @@ export function UserForm({ action, formToken, state, user }: UserFormProps) {
           type="password"
           autocomplete="new-password"
           fault={state.of("password").fault}
-          hint={user ? "Empty for the one that there is." : undefined}
+          hint={`At least ${passwordLengthMin} characters${user ? "; empty for the one that there is" : ""}.`}
           isOptional={user !== undefined}
         />
         <Field label="Full name" {...field("full_name")} isOptional />

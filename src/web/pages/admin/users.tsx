@@ -24,7 +24,7 @@ import { readSearchText } from "../read-search-text.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { Time } from "../time.tsx";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 import { SearchForm } from "./search-form.tsx";
 import {
   readNewUser,
@@ -158,7 +158,12 @@ const renderCreation = (c: Context<WebEnv>, page: OwnPage, state: FormState) =>
     { part: "users", title: "New user", status: state.refusal?.status ?? 200 },
     <section class="card form" aria-labelledby="new-user">
       <h2 id="new-user">New user</h2>
-      <UserForm action={`${USERS_PATH}/new`} formToken={page.formToken} state={state} />
+      <UserForm
+        action={`${USERS_PATH}/new`}
+        formToken={page.formToken}
+        passwordLengthMin={page.ctx.config.passwordLengthMin}
+        state={state}
+      />
     </section>,
   );
 
@@ -197,6 +202,7 @@ const renderEdit = (c: Context<WebEnv>, page: OwnPage, user: User, state: FormSt
       <UserForm
         action={`${USERS_PATH}/${user.id}/edit`}
         formToken={page.formToken}
+        passwordLengthMin={page.ctx.config.passwordLengthMin}
         state={state}
         user={user}
       />

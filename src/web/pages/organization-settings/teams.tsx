@@ -36,11 +36,11 @@ const UNIT = "unit-";
 const UNIT_NAMES: Readonly<Record<Unit, string>> = {
   code: "Code",
   issues: "Issues",
-  ext_issues: "Issues elsewhere",
+  ext_issues: "External issues",
   pulls: "Pull requests",
   releases: "Releases",
   wiki: "Wiki",
-  ext_wiki: "Wiki elsewhere",
+  ext_wiki: "External wiki",
   projects: "Projects",
   packages: "Packages",
   actions: "Actions",
@@ -54,6 +54,10 @@ const MODES = [
 const teamsPath = ({ account }: Page): string => `/org/${account.name}/teams`;
 const teamPath = (page: Page, { name }: Pick<Team, "name">): string =>
   `${teamsPath(page)}/${encodeURIComponent(name)}`;
+
+/** The members of a team, where more are added. */
+const membersPath = (page: Page, team: Pick<Team, "name">): string =>
+  `${teamPath(page, team)}/edit#members`;
 
 /** The input of a form for a team. @throws Failure `invalid` */
 function readTeam(form: Form): NewTeam {
@@ -95,8 +99,7 @@ export const newTeam: OrganizationSettingsPart = {
   }),
   actions: {
     async create(page, form) {
-      const team = await createTeam(page.ctx, page.account, readTeam(form));
-      return `${teamPath(page, team)}/edit`;
+      return membersPath(page, await createTeam(page.ctx, page.account, readTeam(form)));
     },
   },
   fieldOf,
@@ -237,7 +240,7 @@ export const editedTeam: OrganizationSettingsPart = {
       const refuse = refuseUnknown("member", "must be the name of a user");
       if (!user) return refuse(notFound());
       await addTeamMember(ctx, team, user).catch(refuse);
-      return `${teamPath(page, team)}/edit`;
+      return membersPath(page, team);
     },
     async remove_member(page, form, { c }) {
       const { ctx, account } = page;
@@ -249,17 +252,17 @@ export const editedTeam: OrganizationSettingsPart = {
       ]);
       // Who is no member any more stays none.
       if (user) await removeTeamMember(ctx, team, user);
-      return `${teamPath(page, team)}/edit`;
+      return membersPath(page, team);
     },
     async add_repository(page, form, { c }) {
       const { team, repo } = await findWithRepository(page, form, c);
       await addTeamRepository(page.ctx, team, repo);
-      return `${teamPath(page, team)}/edit`;
+      return `${teamPath(page, team)}/edit#repositories`;
     },
     async remove_repository(page, form, { c }) {
       const { team, repo } = await findWithRepository(page, form, c);
       await removeTeamRepository(page.ctx, team, repo);
-      return `${teamPath(page, team)}/edit`;
+      return `${teamPath(page, team)}/edit#repositories`;
     },
   },
   fieldOf,
@@ -357,12 +360,15 @@ function TeamFields({ state, team }: TeamFieldsProps) {
         legend="Access"
         name="permission"
         options={[
-          ["units", "By units", "As is chosen below."],
+          ["units", "By units", "What is chosen below for each unit."],
           ["admin", "Administration", "Members administer the repositories."],
         ]}
       />
       <fieldset>
         <legend>Units</legend>
+        <p class="hint">
+          Whatever the repositories have of these. External ones are links to another service.
+        </p>
         <div class="scopes">
           {UNITS.map((unit) => (
             <SelectField

@@ -111,7 +111,7 @@ export function HookFields({ state, type, hook }: HookFieldsProps) {
         label="Address that receives"
         {...state.of("url")}
         maxlength={CHARS_MAX.url}
-        hint="A URL with http or https."
+        hint="A URL with http or https, of a host that the service may reach (ALLOWED_HOST_LIST)."
       />
       {isPlain(type) ? (
         <SelectField

@@ -3,7 +3,7 @@ import type { Context } from "hono";
 import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
 import { requireOwn } from "../open-page.ts";
-import { SettingsFrame } from "../owner-settings/settings-frame.tsx";
+import { SettingsFrame, type SettingsLinks } from "../owner-settings/settings-frame.tsx";
 import type {
   EnterSettings,
   SettingsPage,
@@ -22,17 +22,16 @@ export type RepositorySettingsPage = EnteredRepository & SettingsPage;
 /** A page of a repository's settings. */
 export type RepositorySettingsPart = SettingsPart<RepositorySettingsPage>;
 
-/** The parts of the settings, by their paths. */
-const LINKS = {
-  "": "General",
-  "/collaboration": "Collaborators",
-  "/branches": "Branches",
-  "/tags": "Tags",
-  "/hooks": "Webhooks",
-  "/keys": "Deploy keys",
-  "/mirrors": "Mirrors",
-  "/lfs": "Large files",
-} as const;
+const LINKS: SettingsLinks = {
+  "": ["General", "pages#settings-of-a-repository"],
+  "/collaboration": ["Collaborators", "access#collaborators"],
+  "/branches": ["Branches", "protection#rules-for-branches"],
+  "/tags": ["Tags", "protection#rules-for-tags"],
+  "/hooks": ["Webhooks", "webhooks#creating-a-webhook"],
+  "/keys": ["Deploy keys", "pages#settings-of-a-repository"],
+  "/mirrors": ["Mirrors", "mirrors"],
+  "/lfs": ["Large files", "git#large-files"],
+};
 
 /**
  * Enters the settings of the repository of a path, for those who administer it.
