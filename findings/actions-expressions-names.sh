@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Keys of JSON in expressions of workflows are free: an output may hold one that is called
 # `constructor`. One expects its value, as for any other key, also for `toString`. GitHub's library
-# looks the key up in lower case in a plain object of JavaScript: the value of `constructor` is lost,
-# without an error.
+# looks the key up in lower case in a plain object of JavaScript: the value of `constructor` is
+# lost, without an error.
 # Seen with @actions/expressions 0.3.61.
 set -euo pipefail
 
