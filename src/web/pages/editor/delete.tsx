@@ -38,7 +38,10 @@ const deletedFile: ChangePage<FoundFile> = {
   bytesMax: FORM_BYTES_MAX,
   read: async ({ snapshot: { repository }, revision, names }, c) => {
     const file = await readEditableFile(repository, revision, names);
-    if (!file && c.req.method === "GET") throw notFound();
+    if (c.req.method === "GET") {
+      if (!file) throw notFound();
+      return { ...NONE, file };
+    }
     const above = await findRemainingDirectory(repository, revision, names);
     return { file, above: above.join("/") };
   },
