@@ -61,6 +61,9 @@ const OPERATOR = {
   queueConsumers: { operator: { maxBatchSize: 100, maxBatchTimeout: 0 } },
 };
 
+/** Of what is awaited: a busy machine is slow. */
+const PATIENCE = { poll: { timeout: 20_000 } };
+
 export default defineConfig({
   test: {
     // A log line of a background job may still be on its way when the last file of a process ends.
@@ -75,6 +78,7 @@ export default defineConfig({
         plugins: [WASM_MODULES],
         test: {
           name: "node",
+          expect: PATIENCE,
           include: ["test/{lib,git,render}/**/*.test.ts", NODE_TESTS, DOCUMENT_TEST],
           environment: "node",
           // Its modules import JSON as only bundlers do.
@@ -87,6 +91,7 @@ export default defineConfig({
         // The scripts, and the service that they start: builds, processes, signals. Run by .ci/run.
         test: {
           name: "scripts",
+          expect: PATIENCE,
           include: ["test/scripts/**/*.test.ts"],
           environment: "node",
           // Tests that start the service several times take minutes on a busy machine.
@@ -98,6 +103,7 @@ export default defineConfig({
         // Real clients against the running service. Run by .ci/run.
         test: {
           name: "clients",
+          expect: PATIENCE,
           include: ["test/clients/**/*.test.ts"],
           environment: "node",
           globalSetup: ["test/clients/support/start-service.ts"],
@@ -152,6 +158,7 @@ export default defineConfig({
         ],
         test: {
           name: "worker",
+          expect: PATIENCE,
           include: [
             "test/{actions-runner,auth,db,domain,entrance,events,forges,hostile,jobs,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",

@@ -1,4 +1,10 @@
-import { DISCUSSED_ISSUE, PACKAGE, PACKAGE_VERSION, REVIEWED_PULL } from "./collaboration.ts";
+import {
+  DISCUSSED_ISSUE,
+  PACKAGE,
+  PACKAGE_VERSION,
+  REVIEWED_PULL,
+  WIKI_PAGE,
+} from "./collaboration.ts";
 
 /** A page that is measured on both sides. */
 export type PageCase = {
@@ -51,6 +57,11 @@ export const casesOf = ({ directory, file, commit }: Subject): PageCase[] => {
       path: `/${OWNER}/-/packages/generic/${PACKAGE}/${PACKAGE_VERSION}`,
       ...LIST,
     },
+    { name: "wiki page", path: `${at}/wiki/${WIKI_PAGE}`, ...CONTENT },
+    { name: "editor", path: `${at}/_edit/main/${file}`, ...CONTENT, isSignedIn: true },
+    { name: "settings of a repository", path: `${at}/settings`, ...LIST, isSignedIn: true },
+    { name: "rules of branches", path: `${at}/settings/branches`, ...LIST, isSignedIn: true },
+    { name: "settings of an account", path: "/user/settings", ...LIST, isSignedIn: true },
     { name: "explore", path: "/explore/repos", ...LIST },
     { name: "profile", path: `/${OWNER}`, ...LIST },
   ];

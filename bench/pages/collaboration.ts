@@ -38,6 +38,11 @@ console.log(rows + 1);
 > It worked before.
 `;
 
+/** Pages of a wiki, besides its sidebar. */
+export const WIKI_PAGE = "Home";
+const WIKI_PAGES = Array.from({ length: 20 }, (_, at) => `Page ${at}`);
+const WIKI_TEXT = Buffer.from(TEXT.repeat(10)).toString("base64");
+
 /** A repository of a side, with a branch `main`. */
 type Repository = {
   send: Send;
@@ -51,7 +56,7 @@ type Repository = {
 
 const pathTo = ({ owner, name }: Repository): string => `/repos/${owner}/${name}`;
 
-/** Lays issues, pull requests and notifications of the owner. */
+/** Lays issues, pull requests and notifications of the owner, and a wiki. */
 export async function layCollaboration(repository: Repository): Promise<void> {
   const { send, owner } = repository;
   const path = pathTo(repository);
@@ -71,6 +76,9 @@ export async function layCollaboration(repository: Repository): Promise<void> {
       number: number;
     };
     await send("POST", `${path}/issues/${number}/labels`, { labels });
+  }
+  for (const title of [WIKI_PAGE, "_Sidebar", ...WIKI_PAGES]) {
+    await send("POST", `${path}/wiki/new`, { title, content_base64: WIKI_TEXT });
   }
   for (let at = 0; at < PULLS; at += 1) {
     await pushFiles(repository, `change-${at}`, 1);

@@ -153,7 +153,7 @@ async function receiveBody(
     }
     return undefined;
   } catch (error) {
-    if (error instanceof GitError) await drain(body);
+    await drain(body);
     return { error };
   }
 }

@@ -3,6 +3,7 @@ import { only } from "../../src/lib/only.ts";
 import { Browser } from "./browser.ts";
 import { formTokenOf } from "./credentials.ts";
 import { db } from "./db.ts";
+import { grantsOf } from "../../src/web/pages/organization-settings/teams.tsx";
 import {
   type LevelRow,
   makeActionSecret,
@@ -22,6 +23,7 @@ export interface SettingsScene {
   readonly values: Readonly<Record<string, string>>;
   /** Things that forms name. */
   readonly ids: Readonly<Record<"key" | "lock", string>>;
+  readonly teamGrants: string;
   readonly ruleName: string;
   readonly mirrorName: string;
   /** A user whom the organization blocks. */
@@ -78,6 +80,7 @@ export async function makeSettingsScene(
       key: String(only(await db.insert(publicKeys).values(key).returning()).id),
       lock: String(only(await db.insert(lfsLocks).values(lock).returning()).id),
     },
+    teamGrants: grantsOf(team),
     ruleName: (await makeRule(repo)).name,
     mirrorName: (await makePushMirror(repo)).remoteName,
     values: {

@@ -1,6 +1,7 @@
 import { createRoute, z } from "@hono/zod-openapi";
 
 import { requestCollection } from "../../domain/repos/repository/request-collection.ts";
+import { creationForOther } from "../../domain/repos/repository/find-creation-context.ts";
 import { createRepository } from "../../domain/repos/repository/create-repository.ts";
 import { Repository, toRepository } from "../../shapes/repos/repository.ts";
 import { empty, json, refusals } from "../answers.ts";
@@ -34,12 +35,7 @@ adminRepositories.openapi(
   }),
   async (c) => {
     const { ctx, account: owner, viewer } = c.var;
-    const creation = {
-      owner,
-      creator: requireUser(ctx.actor),
-      ownsOwner: true,
-      isUnlimited: true,
-    };
+    const creation = creationForOther(owner, requireUser(ctx.actor));
     const repo = await createRepository(ctx, creation, c.req.valid("json"));
     return c.json(toRepository(repo, viewer), 201);
   },

@@ -66,6 +66,7 @@ repositorySearch.openapi(
           isDescriptionSearched: query.includeDesc ?? false,
           ownerId: query.uid,
           isExclusive: query.exclusive ?? false,
+          reachedById: undefined,
           priorityOwnerId: query.priority_owner_id,
           teamId: query.team_id,
           starredById: query.starredBy,

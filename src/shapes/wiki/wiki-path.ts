@@ -28,8 +28,8 @@ const ADDRESS_CHARS_MAX = 250;
 export function findMisnamed(address: string): string | undefined {
   if (RESERVED.has(address.toLowerCase())) return "is reserved";
   if (address.length > ADDRESS_CHARS_MAX) return "is too long";
-  // Of a Unix file system, and of git.
-  return /%00|^\.{1,2}$|^\.git$/i.test(address) ? "is not allowed" : undefined;
+  // Of a Unix file system, of git, and control characters, which no address of a page has.
+  return /%[01]\d|%[01][A-F]|%7F|^\.{1,2}$|^\.git$/i.test(address) ? "is not allowed" : undefined;
 }
 
 /** The address of a page by the title that somebody typed; "" for a blank one. */

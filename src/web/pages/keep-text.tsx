@@ -36,7 +36,8 @@ export async function keepText(
     const texts = textsOf(form);
     if (!(error instanceof Failure) || texts.length === 0) throw error;
     for (const [name, value] of Object.entries(failureHeaders(error))) c.header(name, value);
-    const path = ownPath(c.req.url);
+    // The query may name what the page does.
+    const path = ownPath(c.req.url) + new URL(c.req.url).search;
     return renderPage(
       c,
       { ctx: { ...c.var.base, actor: ANONYMOUS }, formToken: "", unreadCount: 0 },

@@ -1,4 +1,4 @@
-import type { PropsWithChildren } from "hono/jsx";
+import type { Child, PropsWithChildren } from "hono/jsx";
 
 import type { User } from "../../db/schema/index.ts";
 import { EDGEFORGE_VERSION } from "../../domain/version.ts";
@@ -197,6 +197,9 @@ function ReaderBar({ user, formToken, unreadCount }: ReaderBarProps) {
             <a href={`${path}?tab=repositories`}>Your repositories</a>
           </li>
           <li>
+            <a href={`${path}?tab=organizations`}>Your organizations</a>
+          </li>
+          <li>
             <a href={`${path}?tab=stars`}>Your stars</a>
           </li>
           <li>
@@ -260,7 +263,9 @@ interface FieldProps {
   /** Below the field. */
   hint?: string | undefined;
   isOptional?: boolean;
+  /** Whether it is the one to begin with, unless another one is refused. */
   isFirst?: boolean;
+  isFaultElsewhere?: boolean;
   inputmode?: "numeric";
   maxlength?: number;
   /** The id of the names that it offers. */
@@ -278,12 +283,11 @@ export function Field(props: FieldProps) {
     hint,
     isOptional = false,
     isFirst = false,
+    isFaultElsewhere = false,
     type = "text",
     fault,
     ...rest
   } = props;
-  const hintId = hint === undefined ? undefined : `${id}-hint`;
-  const faultId = fault === undefined ? undefined : `${id}-fault`;
   return (
     <div class="field">
       <label for={id}>{label}</label>
@@ -292,17 +296,26 @@ export function Field(props: FieldProps) {
         name={name}
         type={type}
         required={!isOptional}
-        autofocus={isFirst || fault !== undefined}
-        aria-invalid={fault === undefined ? undefined : "true"}
-        aria-describedby={faultId ?? hintId}
+        {...fieldAttributes(id, fault, hint)}
+        autofocus={fault !== undefined || (isFirst && !isFaultElsewhere)}
         autocapitalize="none"
         spellcheck={false}
         {...rest}
       />
-      <Fault id={faultId} text={fault} />
-      <Hint id={hintId} text={hint} />
+      <Fault id={`${id}-fault`} text={fault} />
+      <Hint id={`${id}-hint`} text={hint} />
     </div>
   );
+}
+
+/** How a field says why it was refused and what it is for; one that was refused has the focus. */
+export function fieldAttributes(id: string, fault: string | undefined, hint: Child | undefined) {
+  const ids = [fault === undefined ? "" : `${id}-fault`, hint === undefined ? "" : `${id}-hint`];
+  return {
+    autofocus: fault !== undefined,
+    "aria-invalid": fault === undefined ? undefined : ("true" as const),
+    "aria-describedby": ids.filter((each) => each !== "").join(" ") || undefined,
+  };
 }
 
 /** What a field is for, below it. */

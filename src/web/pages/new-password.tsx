@@ -1,10 +1,17 @@
 import { PASSWORD_LENGTH_MAX } from "../../auth/password.ts";
 import type { Config } from "../../config.ts";
+import type { FormState } from "./create/form-state.ts";
 import type { Form } from "./form.ts";
 import { Field } from "./layout.tsx";
 
+interface NewPasswordFieldsProps {
+  config: Config;
+  /** The form as it was sent, where its fields say themselves why it was refused. */
+  state?: FormState;
+}
+
 /** The two fields for a new password. */
-export function NewPasswordFields({ config }: { config: Config }) {
+export function NewPasswordFields({ config, state }: NewPasswordFieldsProps) {
   return (
     <>
       <Field
@@ -13,8 +20,15 @@ export function NewPasswordFields({ config }: { config: Config }) {
         type="password"
         autocomplete="new-password"
         hint={`At least ${config.passwordLengthMin} characters.`}
+        fault={state?.of("password").fault}
       />
-      <Field label="New password again" name="retype" type="password" autocomplete="new-password" />
+      <Field
+        label="New password again"
+        name="retype"
+        type="password"
+        autocomplete="new-password"
+        fault={state?.of("retype").fault}
+      />
     </>
   );
 }

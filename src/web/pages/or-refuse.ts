@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { FAILURE_STATUS, failureHeaders } from "../../entrance/failure-status.ts";
 import { Failure } from "../../lib/failure.ts";
 import type { WebEnv } from "../env.ts";
-import { fieldOfMessage, toSentence } from "./to-sentence.ts";
+import { fieldOfMessage, toFault, toSentence } from "./to-sentence.ts";
 
 /** Why a form was refused, for the page that shows it again. */
 export interface Refusal {
@@ -12,6 +12,8 @@ export interface Refusal {
   status: ContentfulStatusCode;
   /** The field that the reason is about; undefined where it is about none, or not known. */
   field?: string | undefined;
+  /** What stands at that field. */
+  fault: string;
 }
 
 /** The beginning of the names of fields that a template makes. */
@@ -39,6 +41,7 @@ export async function orRefuse(
       text: toSentence(error.message),
       status: FAILURE_STATUS[error.kind],
       field: fieldOfMessage(error.message) ?? fieldOf(error.message),
+      fault: toFault(error.message),
     });
   }
 }

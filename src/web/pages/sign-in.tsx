@@ -102,7 +102,9 @@ function renderSignIn(
           <li>
             <a href="/user/sign_up">Register</a>
           </li>
-        ) : undefined}
+        ) : (
+          <li class="soft">Administrators of the service create accounts.</li>
+        )}
       </ul>
     </section>,
   );

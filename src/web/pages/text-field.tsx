@@ -3,7 +3,7 @@ import type { Child } from "hono/jsx";
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { repositoryPath } from "./addresses.ts";
 import { Icon } from "./icon.tsx";
-import { Fault } from "./layout.tsx";
+import { Fault, fieldAttributes } from "./layout.tsx";
 
 interface TextFieldProps {
   /** The repository whose issues, users and files the text may refer to. */
@@ -67,13 +67,11 @@ interface Tool {
  */
 export function TextField(props: TextFieldProps) {
   const { repo, label, name, id = name, value, fault, hint } = props;
-  const faultId = fault === undefined ? undefined : `${id}-fault`;
-  const hintId = hint === undefined ? undefined : `${id}-hint`;
   return (
     <div class="field wide text-field">
       <label for={id}>{label}</label>
       {hint === undefined ? undefined : (
-        <div class="hint" id={hintId}>
+        <div class="hint" id={`${id}-hint`}>
           {hint}
         </div>
       )}
@@ -116,15 +114,14 @@ export function TextField(props: TextFieldProps) {
         maxlength={props.charsMax ?? TEXT_CHARS_MAX}
         placeholder={props.placeholder}
         required={props.isRequired ?? false}
+        {...fieldAttributes(id, fault, hint)}
         autofocus={(props.isFirst ?? false) || fault !== undefined}
-        aria-invalid={fault === undefined ? undefined : "true"}
-        aria-describedby={faultId ?? hintId}
         data-suggestions={`${repositoryPath(repo)}/issues/suggestions`}
       >
         {/* A browser leaves out a line break at the beginning. */}
         {`\n${value}`}
       </textarea>
-      <Fault id={faultId} text={fault} />
+      <Fault id={`${id}-fault`} text={fault} />
       {(props.hasFiles ?? false) ? <FileField id={id} repo={repo} /> : undefined}
     </div>
   );

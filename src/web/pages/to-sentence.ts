@@ -62,6 +62,18 @@ const DETAILS = /:? \[(\w+): ([^\]]*)\]$/;
 /** The field that a message of the API is about; undefined for one that says none. */
 export const fieldOfMessage = (message: string): string | undefined => OF_FIELD.exec(message)?.[1];
 
+/**
+ * A message of the API about a field, as what stands below that field and its label.
+ *
+ * @example toFault("[user_name]: must not be empty") // "Must not be empty."
+ */
+export function toFault(message: string): string {
+  const rule = OF_FIELD.exec(message)?.[2];
+  return rule?.startsWith("must ") && !WORDS.has(message)
+    ? `${capitalize(rule)}.`
+    : toSentence(message);
+}
+
 /** A message of the API, such as `[user_name]: must …`, as a sentence for people. */
 export function toSentence(message: string): string {
   const [, field, rule] = OF_FIELD.exec(message) ?? [];
@@ -79,7 +91,7 @@ function toWords(message: string): string {
   const bare = message.replace(DETAILS, "");
   const [, key = "", value = ""] = DETAILS.exec(message) ?? [];
   const named = ["name", "path"].includes(key) && !value.includes(": ") ? `: ${value}` : "";
-  const words = WORDS.get(bare) ?? bare;
+  const words = WORDS.get(bare) ?? bare.replace("PasswordIsRequired: ", "A password has ");
   // A message may begin with the name of a user or a repository.
   const sentence = /^[a-z]+ (?!can't |is not permitted )/.test(words) ? capitalize(words) : words;
   return sentence + named + (/[.!?:]$/.test(sentence + named) ? "" : ".");

@@ -101,7 +101,7 @@ describe.skipIf(browserPath === undefined)("in the browser alone", () => {
     await walk.type("textbox", "Repositories", `${name}/notes`);
     await walk.type("textbox", "Refs", "main");
     await walk.press("Make token", "Access tokens settings");
-    expect(await page.locator("#refs-fault").textContent()).toContain("must be full names of refs");
+    expect(await page.locator("#refs-fault").textContent()).toContain("Must be full names of refs");
     await walk.type("textbox", "Refs", "refs/heads/draft");
     await walk.press("Make token", "Access tokens settings");
     const token = (await page.locator(".secret").textContent()) ?? "";
@@ -188,7 +188,7 @@ describe.skipIf(browserPath === undefined)("in the browser alone", () => {
       await page.locator("#password-for-deletion").fill("wrong");
       await walk.press(`Delete ${name} for ever`, "Account settings");
       expect(await page.getByRole("alert").textContent()).toContain("password is not right");
-      await walk.toggle("Delete the account");
+      // The form that was refused is open, with its field.
       await page.locator("#password-for-deletion").fill(PASSWORD);
       await walk.press(`Delete ${name} for ever`, "Home");
       await walk.open(`${service.url}/${name}`, "Page not found");

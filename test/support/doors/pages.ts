@@ -69,11 +69,13 @@ export async function makeSite() {
       repo: `hooks/${(await world.repoHook()).id}`,
       org: `hooks/${(await world.orgHook()).id}`,
       own: `hooks/${(await world.userHook()).id}`,
+      site: `hooks/${(await world.siteHook()).id}`,
     },
     deliveryIds: {
       repo: (await world.repoDelivery()).id,
       org: (await world.orgDelivery()).id,
       own: (await world.userDelivery()).id,
+      site: (await world.siteDelivery()).id,
     },
     issueNumber: issue.number,
     actions: {
@@ -362,6 +364,12 @@ const ADMIN_PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the administration's organizations": () => "/-/admin/orgs?q=a",
   "the administration's repositories": () => "/-/admin/repos?sort=size",
   "the administration's packages": () => "/-/admin/packages",
+  "the webhooks of the service": () => "/-/admin/hooks",
+  "the form of a new system webhook": () => "/-/admin/system-hooks/gitea/new",
+  "the form of a new default webhook": () => "/-/admin/default-hooks/slack/new",
+  "a webhook of the service": ({ hookPaths }) => `/-/admin/${hookPaths.site}`,
+  "a delivery of the service": ({ hookPaths, deliveryIds }) =>
+    `/-/admin/${hookPaths.site}/deliveries/${deliveryIds.site}`,
   "the schedule": () => "/-/admin/monitor/cron",
   "the queues": () => "/-/admin/monitor/queue",
   "the storage": () => "/-/admin/storage",

@@ -207,6 +207,18 @@ describe("the pages of an organization", () => {
     expect(body).toContain(`href="/${member.name}"`);
   });
 
+  it("offer a new repository to members who may create one", async () => {
+    const [owner, member] = [await make.userWithPassword(), await make.userWithPassword()];
+    const org = await make.org([owner]);
+    await make.member(org, await make.team(org), member);
+    const button = `href="/repo/create?owner=${org.name}"`;
+    const page = (await (await Browser.signedIn(owner)).get(`/${org.name}`)).body;
+    expect(page).toContain(button);
+    expect(page).toContain("There are no repositories to show yet.");
+    expect((await (await Browser.signedIn(member)).get(`/${org.name}`)).body).not.toContain(button);
+    expect(await read(`/${org.name}`)).not.toContain("/repo/create");
+  });
+
   it("show teams to members, and a team to its members and owners", async () => {
     const [owner, member, outsider] = [
       await make.userWithPassword(),

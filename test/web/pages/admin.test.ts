@@ -16,6 +16,7 @@ import {
 import { parseConfig, SECRET_NAMES, VARIABLE_NAMES } from "../../../src/config.ts";
 import { Browser } from "../../support/browser.ts";
 import { call } from "../../support/call.ts";
+import { formTokenOf } from "../../support/credentials.ts";
 import { db } from "../../support/db.ts";
 import { makeSshKey } from "../../support/keys.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
@@ -106,6 +107,9 @@ describe("users", () => {
     expect([400, 422]).toContain(status);
     expect(body).toContain(`id="${field}-fault"`);
     expect(body).toContain('value="New"');
+    // The field that was refused has the focus, and no other.
+    const focused = String(body).match(/<(?:input|select)[^>]*autofocus[^>]*>/g) ?? [];
+    expect(focused.map((each) => / name="([^"]*)"/.exec(each)?.[1])).toEqual([field]);
     expect(await db.select().from(users)).toEqual(before);
   });
 
@@ -121,7 +125,12 @@ describe("users", () => {
       active: "on",
       prohibit_login: "on",
     };
+    const token = formTokenOf((await browser.get(path)).body);
+    const earlier = /name="updated_at" value="(\d+)"/.exec(String((await browser.get(path)).body));
     expect((await browser.submit(path, edit)).status).toBe(303);
+    // A form that was opened before takes nothing back.
+    const stale = { ...edit, _csrf: token, updated_at: earlier?.[1] ?? "", admin: "on" };
+    expect((await browser.post(path, stale)).status).toBe(409);
     expect(await rowOf(user)).toMatchObject({
       email: `changed-${user.email}`,
       fullName: "Changed",

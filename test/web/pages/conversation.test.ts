@@ -294,8 +294,8 @@ describe("a comment by the page", () => {
     const at = `${path}/issues/${issue.number}`;
     const kept = "x".repeat(262_144);
     for (const [user, to, fields, status, reason] of [
-      [reader, at, { body: " " }, 422, "Body must not be empty."],
-      [reader, at, { body: `${kept}y` }, 422, "Body must have at most 262144 characters."],
+      [reader, at, { body: " " }, 422, "Must not be empty."],
+      [reader, at, { body: `${kept}y` }, 422, "Must have at most 262144 characters."],
       [reader, `${path}/issues/${locked.number}`, { body }, 403, "locked"],
       [reader, at, { body, state: "close" }, 403, "Only the poster"],
     ] as const) {

@@ -85,6 +85,24 @@ describe("the form of a new repository", () => {
     expect(await findRepo(org.id, "x")).toBeUndefined();
   });
 
+  it("creates one for somebody else, by an administrator of the service alone", async () => {
+    const admin = await Browser.signedIn(await make.userWithPassword({ isAdmin: true }));
+    const other = await make.user({ repoCountMax: 0 });
+    const at = `/repo/create?owner=${other.name}`;
+    expect((await browser.get(at)).body).not.toContain(`<option value="${other.name}"`);
+    const fields = { owner: other.name, name: freshName("given"), visibility: "public" };
+    expect((await browser.submit("/repo/create", fields)).status).toBe(403);
+    expect(await findRepo(other.id, fields.name)).toBeUndefined();
+
+    expect((await admin.get(at)).body).toContain(`<option value="${other.name}" selected="">`);
+    const { status, headers } = await admin.submit("/repo/create", fields);
+    expect([status, headers.get("Location")]).toEqual([303, `/${other.name}/${fields.name}`]);
+    expect(await findRepo(other.id, fields.name)).toMatchObject({ isPrivate: false });
+    const taken = await admin.submit("/repo/create", fields);
+    expect(taken.status).toBe(409);
+    expect(taken.body).toContain(`<option value="${other.name}" selected="">`);
+  });
+
   it.each([
     ["name", { name: "a b" }, 422],
     ["name", { name: "a.git" }, 422],
@@ -240,6 +258,24 @@ describe("the form of a new organization", () => {
     expect(body).not.toContain(BAD);
     const found = await findAccount(typed.username);
     expect(found).toBeUndefined();
+  });
+
+  it("creates one for somebody else, by an administrator of the service alone", async () => {
+    const admin = await Browser.signedIn(await make.userWithPassword({ isAdmin: true }));
+    const other = await make.userWithPassword();
+    const at = `/org/create?owner=${other.name}`;
+    const fields = { username: freshName("given"), visibility: "public" };
+    expect((await browser.get(at)).status).toBe(403);
+    const own = { ...fields, owner: other.name };
+    expect((await browser.submit("/org/create", own)).status).toBe(403);
+    const unknown = { ...fields, owner: "nobody-at-all" };
+    expect((await admin.submit("/org/create", unknown)).status).toBe(404);
+    expect(await findAccount(fields.username)).toBeUndefined();
+
+    expect((await admin.submit(at, fields, "/org/create")).status).toBe(303);
+    expect((await findAccount(fields.username))?.kind).toBe("organization");
+    const settings = `/org/${fields.username}/settings`;
+    expect((await (await Browser.signedIn(other)).get(settings)).status).toBe(200);
   });
 
   it("is refused to people who may not create organizations", async () => {

@@ -106,6 +106,15 @@ describe("the page that edits a file", () => {
     );
   });
 
+  it("keeps a path with spaces around it, which is typed no more", async () => {
+    const { repo, path } = await makeScene({ " a ": "one\n" });
+    const fields = { tree_path: " a ", content: "two\n", commit_choice: "direct" };
+    const { headers } = await browser.submit(`${path}/_edit/main/%20a%20`, fields);
+    expect(headers.get("Location")).toBe(`${path}/src/branch/main/%20a%20`);
+    expect(await textAt(repo, "%20a%20")).toBe("two\n");
+    expect(await textAt(repo, "a")).toBeUndefined();
+  });
+
   it("commits to a new branch, and leads to the form of its pull request", async () => {
     const { repo, path } = await makeScene();
     const fields = {
@@ -435,13 +444,29 @@ describe("the page of a new file", () => {
 
 describe("the page that deletes a file", () => {
   it("asks, deletes, and leads to the directory", async () => {
-    const { repo, path } = await makeScene();
+    const { repo, path } = await makeScene({ ...FILES, "src/b.txt": "stays" });
     expect((await browser.get(`${path}/_delete/main/src/a.txt`)).status).toBe(200);
     expect(await textAt(repo, "src/a.txt")).toBeDefined();
     const { headers } = await browser.submit(`${path}/_delete/main/src/a.txt`, {});
     expect(headers.get("Location")).toBe(`${path}/src/branch/main/src`);
     expect(await textAt(repo, "src/a.txt")).toBeUndefined();
     expect((await commitAt(repo)).commit.message).toBe("Delete src/a.txt\n");
+  });
+
+  it("leads to the deepest directory that is left, also where it is sent twice", async () => {
+    const { path } = await makeScene({ "a/b/c/only": "1", "a/other": "2" });
+    const address = `${path}/_delete/main/a/b/c/only`;
+    const page = await browser.get(address);
+    const fields = {
+      _csrf: formTokenOf(page.body),
+      sha: /name="sha" value="(\w+)"/.exec(String(page.body))?.[1] ?? "",
+    };
+    for (let time = 0; time < 2; time++) {
+      const { headers } = await browser.post(address, fields);
+      expect(headers.get("Location")).toBe(`${path}/src/branch/main/a`);
+    }
+    const { headers } = await browser.submit(`${path}/_delete/main/a/other`);
+    expect(headers.get("Location")).toBe(path);
   });
 
   it("refuses a file that somebody else has changed meanwhile", async () => {
@@ -666,6 +691,28 @@ describe("a reader who may not write", () => {
     const upstream = await commitAt(repo);
     expect(commit.parents.map(({ sha }: { sha: string }) => sha)).toEqual([upstream.sha]);
     expect(String((await reader.get(headers.get("Location") ?? "")).body)).toContain("Newest");
+  });
+
+  it("makes no fork unasked where it is gone by now, and keeps the text", async () => {
+    const { repo, path } = await makeScene();
+    const address = `${path}/_edit/main/README.md`;
+    await reader.submit(address, { name: repo.name });
+    const page = await reader.get(address);
+    const fork = `/repos/${stranger.name}/${repo.name}`;
+    expect((await call("DELETE", fork, { as: stranger })).status).toBe(204);
+    const sent = await reader.post(address, {
+      _csrf: formTokenOf(page.body),
+      tree_path: "README.md",
+      content: "# A long text",
+      new_branch_name: "proposal",
+    });
+    expect(sent.status).toBe(409);
+    expect(sent.body).toContain("# A long text");
+    expect((await call("GET", fork, { as: stranger })).status).toBe(404);
+    const file = new File(["1"], "a.txt");
+    const fields = { _csrf: formTokenOf(page.body), tree_path: "" };
+    expect((await reader.postFiles(`${path}/_upload/main`, fields, [file])).status).toBe(409);
+    expect((await call("GET", fork, { as: stranger })).status).toBe(404);
   });
 
   it("patches and uploads into the fork, too, and picks nothing", async () => {

@@ -44,6 +44,26 @@ describe("the first page", () => {
     expect(body).not.toContain(BAD);
   });
 
+  it("lists the repositories of the reader's teams, and their organizations", async () => {
+    const [user, owner] = [await make.userWithPassword(), await make.user()];
+    const [org, foreign] = [await make.org([owner]), await make.org([owner])];
+    await make.member(org, await make.team(org), user);
+    const repo = await make.repo(org, { isPrivate: true, visibility: "private" });
+    const hidden = await make.repo(foreign, { isPrivate: true, visibility: "private" });
+    const browser = await Browser.signedIn(user);
+    const body = String((await browser.get("/")).body);
+    expect(body).toMatch(new RegExp(`Your repositories[^]*href="/${org.name}/${repo.name}"`));
+    expect(body).toMatch(new RegExp(`Your organizations[^]*href="/${org.name}"`));
+    for (const { name } of [foreign, hidden]) expect(body).not.toContain(name);
+    const found = String((await browser.get("/explore/repos?yours=1")).body);
+    expect(found).toContain(`href="/${org.name}/${repo.name}"`);
+    const shown = await make.repo(owner, { visibility: "public" });
+    expect((await browser.get(`/explore/repos?q=${shown.name}`)).body).toContain(`/${shown.name}"`);
+    expect((await browser.get(`/explore/repos?q=${shown.name}&yours=1`)).body).toContain(
+      "No repository was found.",
+    );
+  });
+
   it("shows how many notifications are unread, and nobody else's", async () => {
     const [user, other] = [await make.userWithPassword(), await make.userWithPassword()];
     const repo = await make.repo(user, { visibility: "public" });

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
 import { hookDeliveries, hooks, type User } from "../../../src/db/schema/index.ts";
 import { Browser } from "../../support/browser.ts";
@@ -18,9 +18,14 @@ const FIELDS = {
   active: "on",
 };
 
-/** The owners of webhooks, each with a repository that tests are about. */
+type Kind = "repository" | "organization" | "service";
+
+/** An owner of webhooks with a repository that tests are about. */
 interface Scene {
+  readonly of: Kind;
   readonly path: string;
+  /** Where new ones are made. */
+  readonly create: string;
   readonly repo: TestRepo;
   readonly org: User | undefined;
 }
@@ -28,44 +33,53 @@ interface Scene {
 let owner: TestUser;
 let browser: Browser;
 let token: string;
-beforeAll(async () => {
-  owner = await make.userWithPassword();
+async function signIn(fields: Parameters<typeof make.userWithPassword>[0]): Promise<void> {
+  owner = await make.userWithPassword(fields);
   browser = await Browser.signedIn(owner);
   token = formTokenOf((await browser.get("/user/settings/account")).body);
-});
+}
 
-async function makeScene(of: "repository" | "organization"): Promise<Scene> {
+async function makeScene(of: Kind): Promise<Scene> {
   const org = of === "organization" ? await make.org([owner]) : undefined;
   const repo = await make.repo(org ?? owner);
   const settings = org ? `/org/${org.name}/settings` : `/${repo.owner}/${repo.name}/settings`;
-  return { path: `${settings}/hooks`, repo, org };
+  const path = of === "service" ? "/-/admin/hooks" : `${settings}/hooks`;
+  return { of, path, create: of === "service" ? "/-/admin/system-hooks" : path, repo, org };
 }
 
-const hooksOf = ({ repo, org }: Scene) =>
-  db
+const hooksOf = ({ of, repo, org }: Scene) => {
+  const ofOwner = org ? eq(hooks.ownerId, org.id) : eq(hooks.repoId, repo.id);
+  return db
     .select()
     .from(hooks)
-    .where(org ? eq(hooks.ownerId, org.id) : eq(hooks.repoId, repo.id));
+    .where(of === "service" ? eq(hooks.approverId, owner.id) : ofOwner);
+};
 
-const makeHookOf = ({ repo, org }: Scene) =>
+const makeHookOf = ({ of, repo, org }: Scene) =>
   makeHook({
     approverId: owner.id,
-    ...(org
-      ? { level: "organization" as const, ownerId: org.id }
-      : { level: "repository" as const, repoId: repo.id }),
+    ...(of === "service"
+      ? { level: "system" as const }
+      : org
+        ? { level: "organization" as const, ownerId: org.id }
+        : { level: "repository" as const, repoId: repo.id }),
   });
 
 const send = (path: string, action: string, fields: Record<string, string> = {}) =>
   browser.post(path, { _csrf: token, action, ...fields });
 
-describe.each(["repository", "organization"] as const)("the webhooks of a %s", (of) => {
+const KINDS = ["repository", "organization", "service"] as const;
+
+describe.each(KINDS)("the webhooks of a %s", (of) => {
+  beforeEach(() => signIn({ isAdmin: of === "service" }));
+
   it("are made of each type", async () => {
     const scene = await makeScene(of);
     for (const type of ["gitea", "gogs", "slack", "discord", "msteams", "telegram", "matrix"]) {
-      const page = await browser.get(`${scene.path}/${type}/new`);
+      const page = await browser.get(`${scene.create}/${type}/new`);
       expect(page.status).toBe(200);
       const fields = { ...FIELDS, ...(type === "slack" && { channel: "#cloth" }) };
-      const { status, body } = await send(`${scene.path}/${type}/new`, "create", fields);
+      const { status, body } = await send(`${scene.create}/${type}/new`, "create", fields);
       expect(status, String(body)).toBe(303);
     }
     const made = await hooksOf(scene);
@@ -78,7 +92,7 @@ describe.each(["repository", "organization"] as const)("the webhooks of a %s", (
       branchFilter: "main",
       isActive: true,
     });
-    expect((await browser.get(`${scene.path}/unknown/new`)).status).toBe(404);
+    expect((await browser.get(`${scene.create}/unknown/new`)).status).toBe(404);
   });
 
   it("are changed and deleted", async () => {
@@ -114,7 +128,7 @@ describe.each(["repository", "organization"] as const)("the webhooks of a %s", (
       [{ authorization_header: "a\u0001b" }, "characters that a header may contain"],
     ] as const) {
       for (const [to, action] of [
-        [`${scene.path}/gitea/new`, "create"],
+        [`${scene.create}/gitea/new`, "create"],
         [`${scene.path}/${id}`, "update"],
       ] as const) {
         const { status, body } = await send(to, action, { ...FIELDS, ...fields });
@@ -123,7 +137,7 @@ describe.each(["repository", "organization"] as const)("the webhooks of a %s", (
         expect(String(body)).toContain('name="url"');
       }
     }
-    const { status, body } = await send(`${scene.path}/gitea/new`, "create", { url: FIELDS.url });
+    const { status, body } = await send(`${scene.create}/gitea/new`, "create", { url: FIELDS.url });
     expect(status).toBe(422);
     expect(body).toContain("must have at least one event");
     expect(await hooksOf(scene)).toEqual(before);
@@ -172,7 +186,7 @@ describe.each(["repository", "organization"] as const)("the webhooks of a %s", (
       expect(again.status).toBe(409);
       expect(again.body).toContain("on its way");
     });
-    const other = await makeHookOf(await makeScene(of));
+    const other = await makeHookOf(await makeScene(of === "service" ? "repository" : of));
     const foreign = `${scene.path}/${other.id}`;
     expect((await browser.get(foreign)).status).toBe(404);
     expect((await browser.get(`${foreign}/deliveries/${delivery.id}`)).status).toBe(404);
@@ -183,7 +197,9 @@ describe.each(["repository", "organization"] as const)("the webhooks of a %s", (
   it("are tested by a push without changes", async () => {
     const scene = await makeScene(of);
     const hook = await makeHookOf(scene);
-    const named: Record<string, string> = of === "organization" ? { repo: scene.repo.name } : {};
+    const { owner: repoOwner, name } = scene.repo;
+    const names = { repository: "", organization: name, service: `${repoOwner}/${name}` };
+    const named: Record<string, string> = of === "repository" ? {} : { repo: names[of] };
     const deliveries = () =>
       db.select().from(hookDeliveries).where(eq(hookDeliveries.hookId, hook.id));
     await withoutQueueConsumer(async () => {
@@ -192,8 +208,47 @@ describe.each(["repository", "organization"] as const)("the webhooks of a %s", (
       expect(empty.body).toContain("needs a commit");
       expect(await deliveries()).toEqual([]);
       await makeHistory(scene.repo);
-      expect((await send(`${scene.path}/${hook.id}`, "test", named)).status).toBe(303);
+      const tested = await send(`${scene.path}/${hook.id}`, "test", named);
+      expect(tested.status).toBe(303);
+      expect(tested.headers.get("Location")).toBe(`${scene.path}/${hook.id}#deliveries`);
       expect(await deliveries()).toMatchObject([{ event: "push", isRequested: true }]);
     });
+  });
+});
+
+describe("the webhooks of the service", () => {
+  beforeEach(() => signIn({ isAdmin: true }));
+
+  it("are of two kinds, each in its own list", async () => {
+    for (const level of ["system", "default"] as const) {
+      const form = `/-/admin/${level}-hooks/gitea/new`;
+      const url = `https://${level}.example/hook`;
+      expect((await browser.get(form)).body).toContain(`New ${level} webhook for Gitea`);
+      expect((await send(form, "create", { ...FIELDS, url })).status).toBe(303);
+    }
+    expect(await db.select().from(hooks).where(eq(hooks.approverId, owner.id))).toMatchObject([
+      { level: "system", url: "https://system.example/hook" },
+      { level: "default", url: "https://default.example/hook" },
+    ]);
+    const page = String((await browser.get("/-/admin/hooks")).body);
+    expect(page).toMatch(
+      /System webhooks[^]*system\.example[^]*Default webhooks[^]*default\.example/,
+    );
+  });
+
+  it("are for administrators of the service alone", async () => {
+    const hook = await makeHook({ approverId: owner.id, level: "system" });
+    await signIn({});
+    for (const path of ["/-/admin/hooks", `/-/admin/hooks/${hook.id}`]) {
+      expect((await browser.get(path)).status, path).toBe(403);
+    }
+    const to = `/-/admin/hooks/${hook.id}`;
+    expect((await send(to, "update", FIELDS)).status).toBe(403);
+    expect((await send("/-/admin/hooks", "delete", { id: String(hook.id) })).status).toBe(403);
+    expect((await send("/-/admin/system-hooks/gitea/new", "create", FIELDS)).status).toBe(403);
+    expect(await db.select().from(hooks).where(eq(hooks.approverId, hook.approverId))).toEqual([
+      hook,
+    ]);
+    expect(await db.select().from(hooks).where(eq(hooks.approverId, owner.id))).toEqual([]);
   });
 });

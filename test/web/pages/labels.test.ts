@@ -165,23 +165,18 @@ describe("the form of a new label", () => {
   });
 
   it.each<[string, Record<string, string>, string, string]>([
-    ["no name", { name: " " }, "Name must not be empty.", "name-fault"],
-    [
-      "a long name",
-      { name: "x".repeat(256) },
-      "Name must have at most 255 characters.",
-      "name-fault",
-    ],
+    ["no name", { name: " " }, "Must not be empty.", "name-fault"],
+    ["a long name", { name: "x".repeat(256) }, "Must have at most 255 characters.", "name-fault"],
     [
       "a name with a control character",
       { name: "a\0b" },
-      "Name must not contain control characters.",
+      "Must not contain control characters.",
       "name-fault",
     ],
     [
       "an exclusive one without a scope",
       { name: "scope/" },
-      "Name must have a scope before a slash, since the label is exclusive.",
+      "Must have a scope before a slash, since the label is exclusive.",
       "name-fault",
     ],
     ["digits that are no color", { hex: "red" }, "Invalid color: red.", "hex-fault"],
@@ -189,7 +184,7 @@ describe("the form of a new label", () => {
     [
       "a long description",
       { description: "x".repeat(2049) },
-      "Description must have at most 2048 characters.",
+      "Must have at most 2048 characters.",
       "description-fault",
     ],
   ])("keeps what was typed, and says what is wrong: %s", async (_, fields, message, id) => {

@@ -256,17 +256,17 @@ describe("the form of a new milestone", () => {
   });
 
   it.each<[string, Record<string, string>, string, string]>([
-    ["no title", { title: " " }, "Title must not be empty.", "title-fault"],
+    ["no title", { title: " " }, "Must not be empty.", "title-fault"],
     [
       "a long title",
       { title: "x".repeat(256) },
-      "Title must have at most 255 characters.",
+      "Must have at most 255 characters.",
       "title-fault",
     ],
     [
       "a long description",
       { content: "x".repeat(256 * 1024) },
-      "Content must have at most 65536 characters.",
+      "Must have at most 65536 characters.",
       "content-fault",
     ],
     ...[
@@ -279,7 +279,7 @@ describe("the form of a new milestone", () => {
     ].map((deadline): [string, Record<string, string>, string, string] => [
       deadline,
       { deadline },
-      "Deadline must be a day such as 2026-12-31.",
+      "Must be a day such as 2026-12-31.",
       "deadline-fault",
     ]),
   ])("keeps what was typed, and says what is wrong: %s", async (_, fields, message, id) => {

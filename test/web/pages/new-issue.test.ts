@@ -143,9 +143,9 @@ describe("a new issue", () => {
     const at = `/${owner.name}/${own.name}/issues/new`;
     const long = "x".repeat(262_145);
     for (const [fields, status, reason] of [
-      [{ title: " ", body: "kept text" }, 422, "Title must not be empty."],
-      [{ title: "x".repeat(256), body: "kept text" }, 422, "Title must have at most 255"],
-      [{ title: "t", body: long }, 422, "Body must have at most 262144 characters."],
+      [{ title: " ", body: "kept text" }, 422, "Must not be empty."],
+      [{ title: "x".repeat(256), body: "kept text" }, 422, "Must have at most 255"],
+      [{ title: "t", body: long }, 422, "Must have at most 262144 characters."],
       [{ title: "t", body: "kept text", other: "nobody-here" }, 422, "Assignee does not exist"],
     ] as const) {
       const answer = await ownerBrowser.submit(at, fields);
@@ -275,10 +275,10 @@ describe("templates", () => {
     const right = { "form-field-version": "1.2", "form-field-terms-0": "on" };
     const before = (await issuesOf(repo)).length;
     for (const [wrong, reason] of [
-      [{ "form-field-version": "" }, "This must not be empty."],
-      [{ "form-field-version": "one" }, "This must match"],
-      [{ "form-field-count": "many" }, "This must be a number."],
-      [{ "form-field-terms-0": undefined }, "This must be ticked: I searched."],
+      [{ "form-field-version": "" }, "Must not be empty."],
+      [{ "form-field-version": "one" }, "Must match"],
+      [{ "form-field-count": "many" }, "Must be a number."],
+      [{ "form-field-terms-0": undefined }, "Must be ticked: I searched."],
     ] as const) {
       const fields: Record<string, string> = { title: "Bug: kept", "form-field-logs": "kept logs" };
       for (const [name, value] of Object.entries({ ...right, ...wrong })) {

@@ -162,7 +162,7 @@ describe("the teams of an organization", () => {
     const path = `/org/${org.name}/teams`;
     expect((await browser.get(path)).body).toContain(`${path}/new`);
     const to = await save(`${path}/new`, "create", FIELDS);
-    expect(to).toBe(`${path}/builders/edit`);
+    expect(to).toBe(`${path}/builders/edit#members`);
     expect(await teamOf(org, "builders")).toMatchObject({
       description: "They build",
       access: 0,
@@ -170,13 +170,17 @@ describe("the teams of an organization", () => {
       includesAllRepositories: false,
     });
     await expectRefused(org, "already exists", `${path}/new`, "create", FIELDS);
-    await expectRefused(org, "must consist of", `${path}/new`, "create", {
+    await expectRefused(org, 'id="team_name-fault"', `${path}/new`, "create", {
       ...FIELDS,
       team_name: "a b",
     });
+    await expectRefused(org, "reserved", `${path}/new`, "create", { ...FIELDS, team_name: ".." });
     await expectRefused(org, "reserved", `${path}/new`, "create", { ...FIELDS, team_name: "new" });
+    const seen =
+      /name="seen" value="([^"]*)"/.exec(String((await browser.get(to)).body))?.[1] ?? "";
     const renamed = await save(to, "update", {
       ...FIELDS,
+      seen,
       team_name: "makers",
       permission: "admin",
       repo_access: "all",
@@ -186,6 +190,11 @@ describe("the teams of an organization", () => {
       access: 3,
       includesAllRepositories: true,
       canCreateOrgRepo: true,
+    });
+    // A form that was opened before takes nothing back.
+    await expectRefused(org, "Somebody else has changed the team", renamed, "update", {
+      ...FIELDS,
+      seen,
     });
     expect(await save(renamed, "delete")).toBe(path);
     expect(await teamOf(org, "makers")).toBeUndefined();

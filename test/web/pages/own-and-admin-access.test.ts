@@ -22,8 +22,8 @@ let admin: TestUser;
 let user: TestUser;
 let repo: TestRepo;
 let applicationId: number;
-let hookId: number;
-let deliveryId: number;
+/** The webhooks of the user and of the service. */
+let hooks: Readonly<Record<"user" | "system", { hookId: number; deliveryId: number }>>;
 /** The names of what belongs to the user, and of the service, by their noun. */
 let names: Readonly<Record<string, string>>;
 let runnerId: number;
@@ -33,9 +33,14 @@ beforeAll(async () => {
   user = await make.userWithPassword();
   repo = await make.repo(user);
   applicationId = (await makeApplication(user)).id;
-  const hook = await makeHook({ level: "user", ownerId: user.id, approverId: user.id });
-  hookId = hook.id;
-  deliveryId = (await makeKeptDelivery(hook)).id;
+  const withDelivery = async (fields: Parameters<typeof makeHook>[0]) => {
+    const hook = await makeHook(fields);
+    return { hookId: hook.id, deliveryId: (await makeKeptDelivery(hook)).id };
+  };
+  hooks = {
+    user: await withDelivery({ level: "user", ownerId: user.id, approverId: user.id }),
+    system: await withDelivery({ level: "system", approverId: admin.id }),
+  };
   names = {
     "/user/settings/actions/secrets": (await makeActionSecret({ ownerId: user.id })).name,
     "/user/settings/actions/variables": (await makeActionVariable({ ownerId: user.id })).name,
@@ -53,8 +58,10 @@ beforeAll(async () => {
 function idIn(path: string): number {
   if (path.includes("/oauth2")) return applicationId;
   if (path.includes("/runners")) return runnerId;
-  return path.includes("/hooks") ? hookId : user.id;
+  return path.includes("/hooks") ? hooksAt(path).hookId : user.id;
 }
+
+const hooksAt = (path: string) => hooks[isAdministration(path) ? "system" : "user"];
 
 /** The path of a route with what belongs to the user. */
 const at = (path: string): string =>
@@ -63,7 +70,7 @@ const at = (path: string): string =>
     .replace(":repo", repo.name)
     .replace(":type", "gitea")
     .replace(":name", names[path.replace("/:name", "")] ?? "")
-    .replace(":delivery", String(deliveryId))
+    .replace(":delivery", String(hooksAt(path).deliveryId))
     .replace(/:id(?:\{[^}]*\})?/, String(idIn(path)));
 
 const tokenOf = async (browser: Browser): Promise<string> => {

@@ -3,10 +3,12 @@ import { beforeEach, describe, expect, it } from "vitest";
 
 import {
   accessTokens,
+  auditEvents,
   emailAddresses,
   gpgKeys,
   hooks,
   oauthApplications,
+  reactions,
   sessions,
   users,
 } from "../../../src/db/schema/index.ts";
@@ -14,12 +16,13 @@ import { AVATAR_BYTES_MAX } from "../../../src/domain/people/avatars/read-image.
 import { Browser } from "../../support/browser.ts";
 import { answer, call } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
-import { filesOfExport, readJson } from "../../support/exports.ts";
+import { filesOfExport, readJson, readText } from "../../support/exports.ts";
 import { pngOf } from "../../support/images.ts";
-import { makeComment, makeIssue } from "../../support/issues.ts";
+import { makeAttachment, makeComment, makeIssue } from "../../support/issues.ts";
 import { makeGpgKey, signText } from "../../support/keys.ts";
 import { make, type TestUser } from "../../support/make.ts";
 import { makeApplication } from "../../support/oauth.ts";
+import { makePull } from "../../support/pulls.ts";
 
 const SETTINGS = "/user/settings";
 const ACCOUNT = `${SETTINGS}/account`;
@@ -73,9 +76,9 @@ describe("the profile", () => {
   });
 
   it.each([
-    ["a website that is none", { website: "javascript:alert(1)" }, "Website must"],
-    ["a long name", { full_name: "a".repeat(101) }, "Full name must have at most 100 characters"],
-    ["an unknown visibility", { visibility: "secret" }, "Visibility must be one of the list"],
+    ["a website that is none", { website: "javascript:alert(1)" }, "Must be"],
+    ["a long name", { full_name: "a".repeat(101) }, "Must have at most 100 characters"],
+    ["an unknown visibility", { visibility: "secret" }, "Must be one of the list"],
   ])("keeps what was typed with %s, and changes nothing", async (_, change, message) => {
     const before = await rowOf(user);
     const { status, body } = await browser.submit(SETTINGS, { ...fields, ...change });
@@ -112,9 +115,9 @@ describe("the profile", () => {
     expect(stored).not.toBe("");
 
     for (const [wrong, message] of [
-      [new File(["no image"], "a.png"), "must be a PNG, JPEG, GIF or WebP image"],
-      [new File([new Uint8Array(AVATAR_BYTES_MAX + 1)], "a.png"), "must have at most 1.0 MiB"],
-      [new File([], ""), "must be chosen"],
+      [new File(["no image"], "a.png"), "Must be a PNG, JPEG, GIF or WebP image"],
+      [new File([new Uint8Array(AVATAR_BYTES_MAX + 1)], "a.png"), "Must have at most 1.0 MiB"],
+      [new File([], ""), "Must be chosen"],
     ] as const) {
       const refused = await upload(wrong);
       expect(refused.status).toBe(422);
@@ -124,6 +127,12 @@ describe("the profile", () => {
 
     await browser.submit(SETTINGS, {}, `${SETTINGS}/avatar/delete`);
     expect((await rowOf(user))?.avatarHash).toBe("");
+    const entries = await db.select().from(auditEvents).where(eq(auditEvents.ownerId, user.id));
+    const edits = entries.filter(({ kind }) => kind === "user.edited");
+    expect(edits.map(({ details }) => details)).toEqual([
+      { changed: ["avatar"] },
+      { changed: ["avatar"] },
+    ]);
   });
 });
 
@@ -221,6 +230,11 @@ describe("tokens that are bound", () => {
       taskId: null,
       grants: null,
     });
+    const entries = await db.select().from(auditEvents).where(eq(auditEvents.ownerId, user.id));
+    expect(entries.at(-1)).toMatchObject({
+      kind: "access_token.created",
+      details: { refs: ["refs/heads/main", "refs/tags/v*"], paths: ["docs/**"], packages: null },
+    });
     expect((await call("GET", `/repos/${user.name}/${repo.name}`, { token })).status).toBe(200);
     expect((await call("GET", `/repos/${user.name}/${other.name}`, { token })).status).toBe(404);
 
@@ -232,11 +246,11 @@ describe("tokens that are bound", () => {
   });
 
   it.each([
-    ["repositories", "no-name", "must be of the form owner/name"],
-    ["repositories", "nobody/nothing", "must name repositories that exist"],
-    ["refs", "main", "must be full names of refs"],
-    ["paths", "/docs", "must be paths from the root"],
-    ["packages", "npm", "must be packages of the form"],
+    ["repositories", "no-name", "Must be of the form owner/name"],
+    ["repositories", "nobody/nothing", "Must name repositories that exist"],
+    ["refs", "main", "Must be full names of refs"],
+    ["paths", "/docs", "Must be paths from the root"],
+    ["packages", "npm", "Must be packages of the form"],
   ])("are refused beside the field %s: %s", async (field, value, message) => {
     const before = await db.select().from(accessTokens).where(eq(accessTokens.userId, user.id));
     const fields = { name: "ci", "scope-repository": "read", [field]: value };
@@ -342,11 +356,31 @@ describe("the export", () => {
     await makeComment(issue, { posterId: user.id, body: "And said that" });
     await makeComment(issue, { posterId: (await make.user()).id, body: "Somebody else's words" });
     const hidden = await make.repo(await make.user(), { isPrivate: true });
-    await makeIssue(hidden, { posterId: user.id, title: "Hidden from me now" });
+    const closed = await make.repo(await make.user(), { hasIssues: false, hasPullRequests: false });
+    const issueThere = await makeIssue(closed, {
+      posterId: user.id,
+      title: "Hidden with its unit",
+    });
+    await makeComment(issueThere, { posterId: user.id, body: "Hidden from me with it" });
+    await makePull(closed, {}, { posterId: user.id, title: "Hidden with the pulls" });
+    const gone = await makeIssue(hidden, { posterId: user.id, title: "Hidden from me now" });
+    const reaction = { userId: user.id, createdAt: 1 };
+    await db.insert(reactions).values([
+      { ...reaction, issueId: issue.id, content: "heart" },
+      { ...reaction, issueId: gone.id, content: "confused" },
+      { ...reaction, userId: (await make.user()).id, issueId: issue.id, content: "laugh" },
+    ]);
+    const form = new FormData();
+    form.append("attachment", new File(["my notes"], "notes.txt"));
+    const assets = `/repos/${foreign.owner}/${foreign.name}/issues/${issue.number}/assets`;
+    const { body: file } = await call("POST", assets, { as: user, body: form });
+    await makeAttachment(issue, { uploaderId: user.id, name: "gone" });
+    await makeAttachment(gone, { uploaderId: user.id, name: "Hidden from me, too" });
 
     const response = await download(`${SETTINGS}/export`);
     expect(response.status).toBe(200);
     expect(response.headers.get("Content-Disposition")).toContain(`${user.name}.zip`);
+    expect(response.headers.get("Cache-Control")).toBe("no-store");
     const bytes = new Uint8Array(await response.arrayBuffer());
     const files = await filesOfExport(bytes);
     expect(await readJson(files, "account.json")).toMatchObject([{ login: user.name }]);
@@ -357,10 +391,21 @@ describe("the export", () => {
     ]);
     expect(await readJson(files, "comments.json")).toMatchObject([{ body: "And said that" }]);
     expect(await readJson(files, "stars.json")).toEqual([]);
-    const texts = await Promise.all([...files.keys()].map((path) => readJson(files, path)));
+    const at = { repository: `${foreign.owner}/${foreign.name}`, number: 1 };
+    expect(await readJson(files, "reactions.json")).toMatchObject([{ ...at, content: "heart" }]);
+    const path = `files/${file.id}.txt`;
+    // A file whose bytes are lost is listed alone.
+    expect(await readJson(files, "files.json")).toMatchObject([
+      { ...at, file: path, name: "notes.txt", uuid: file.uuid },
+      { ...at, name: "gone" },
+    ]);
+    expect([...files.keys()].filter((each) => each.startsWith("files/"))).toEqual([path]);
+    expect(await readText(files, path)).toBe("my notes");
+    const lists = [...files.keys()].filter((each) => each.endsWith(".json"));
+    const texts = await Promise.all(lists.map((each) => readJson(files, each)));
     const all = JSON.stringify(texts);
     expect(all).not.toContain("Somebody else");
-    expect(all).not.toContain("Hidden from me");
+    expect(all).not.toContain("Hidden");
     const [token] = await db.select().from(accessTokens).where(eq(accessTokens.userId, user.id));
     const [session] = await db.select().from(sessions).where(eq(sessions.userId, user.id));
     for (const secret of [

@@ -161,13 +161,13 @@ describe("the settings of a package", () => {
     const link = { action: "link", repo_name: other.name };
     const refused = await browser.submit(path, link);
     expect(refused.status).toBe(422);
-    expect(refused.body).toMatch(/id="repo_name-fault" role="alert">Repo name must be that of/);
+    expect(refused.body).toMatch(/id="repo_name-fault" role="alert">Must be that of/);
     expect(refused.body).toContain(`value="${other.name}"`);
     for (const name of ["", BAD, pkg.name.toUpperCase()]) {
       const deletion = { action: "delete_package", package_name: name };
       const { status, body } = await browser.submit(path, deletion);
       expect(status).toBe(422);
-      expect(body).toMatch(/id="package_name-fault" role="alert">Package name must be the name/);
+      expect(body).toMatch(/id="package_name-fault" role="alert">Must be the name/);
       expect(body).not.toContain(BAD);
     }
     expect((await browser.submit(path, { action: "toString" })).status).toBe(404);

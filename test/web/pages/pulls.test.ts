@@ -220,7 +220,7 @@ ${more}`;
     const fields = { title: "A title", "form-field-why": "I must </textarea>" };
     const refused = await ownerBrowser.submit(compared, fields);
     expect(refused.status).toBe(422);
-    expect(String(refused.body)).toContain("must be ticked: Tests");
+    expect(String(refused.body)).toContain("Must be ticked: Tests");
     expect(String(refused.body)).toContain("I must &lt;/textarea&gt;</textarea>");
     const answered = { ...fields, "form-field-done-0": "on" };
 
@@ -350,7 +350,7 @@ ${more}`;
     expect(String(refused.body)).toMatch(/value="Kept title"[^]*Kept text<\/textarea>/);
     const empty = await ownerBrowser.submit(`${path}/compare/main...topic`, { title: " " });
     expect(empty.status).toBe(422);
-    expect(String(empty.body)).toContain("Title must not be empty.");
+    expect(String(empty.body)).toContain("Must not be empty.");
     // SECURITY: the form leads nowhere else.
     const twice = await read(`/${path}/compare/main...topic`);
     expect(twice).toContain(`action="${path}/compare/main...topic"`);
@@ -615,7 +615,7 @@ describe("the pages of a pull request", () => {
       settings: { requiredApprovals: 1, isStatusCheckEnabled: true },
     });
     const ruled = await read(at);
-    expect(ruled).toContain("Does not have enough approvals.");
+    expect(ruled).toContain("It needs 1 more approval.");
     expect(ruled).toContain("Not all required status checks successful.");
     const refused = await send(at, "merge", { style: "merge" });
     expect(refused.status).toBe(405);
@@ -625,6 +625,28 @@ describe("the pages of a pull request", () => {
     const clash = await send(at, "merge", { style: "merge" });
     expect(String(clash.body)).toContain("Merge conflicts in a.txt");
     expect((await pullAt(at)).merged).toBe(false);
+  });
+
+  it("offer no merge that the rules refuse, and name who reviewed", async () => {
+    const { repo, path } = await makeRepo();
+    const at = await open(path, "topic");
+    const merge = /<button type="submit" class="primary">Merge<\/button>/;
+    expect(await read(at)).toMatch(merge);
+    const settings = { requiredApprovals: 2, blockAdminMergeOverride: true };
+    await makeRule(repo, { name: "main", settings });
+    const ruled = await read(at);
+    expect(ruled).toContain("It needs 2 more approvals.");
+    expect(ruled).not.toMatch(merge);
+    expect(ruled).toContain("Merge when nothing is missing");
+    const number = at.split("/").at(-1);
+    await make.collaborator(repo, reader, 2);
+    await call("POST", `/repos${path}/pulls/${number}/reviews`, {
+      as: reader,
+      json: { event: "APPROVED" },
+    });
+    const reviewed = await read(at);
+    expect(reviewed).toContain("It needs 1 more approval.");
+    expect(reviewed).toMatch(new RegExp(`Participants[^]*href="/${reader.name}"`));
   });
 
   it("bring it up to date, and merge it later", async () => {

@@ -209,17 +209,17 @@ describe("the form of a new release", () => {
   });
 
   it.each<[string, Record<string, string>, string, string, number]>([
-    ["no tag", { tag_name: " " }, "Tag name must not be empty.", "tag_name", 422],
-    ["a bad tag", { tag_name: "a..b" }, "Tag name must be a name that git allows", "tag_name", 422],
+    ["no tag", { tag_name: " " }, "Must not be empty.", "tag_name", 422],
+    ["a bad tag", { tag_name: "a..b" }, "Must be a name that git allows", "tag_name", 422],
     ["a taken tag", { tag_name: "TAKEN" }, "Tag name has a release already.", "tag_name", 409],
     ["a protected tag", { tag_name: "kept" }, "The tag is protected", "tag_name", 422],
-    ["no such target", { tag_target: "no" }, "Tag target must be in this", "tag_target", 422],
-    ["a long title", { title: "x".repeat(256) }, "Title must have at most 255", "title", 422],
-    ["a long text", { content: "x".repeat(65_537) }, "Content must have at most", "content", 422],
+    ["no such target", { tag_target: "no" }, "Must be in this", "tag_target", 422],
+    ["a long title", { title: "x".repeat(256) }, "Must have at most 255", "title", 422],
+    ["a long text", { content: "x".repeat(65_537) }, "Must have at most", "content", 422],
     [
       "notes since no tag",
       { action: "generate", previous_tag: "no" },
-      "Previous tag must be in this",
+      "Must be in this",
       "previous_tag",
       422,
     ],
@@ -356,7 +356,7 @@ describe("the files of a release", () => {
     expect(await typesIn(repo)).toEqual(["release.updated", "release.updated"]);
     const long = { ...sent, [`attachment-edit-${c.uuid}`]: "x".repeat(256) };
     expect((await browser.postFiles(path, long, [])).body).toMatch(
-      /-fault" role="alert">This must have at most 255 characters\.</,
+      /-fault" role="alert">Must have at most 255 characters\.</,
     );
     // Sent again, it finds its work done.
     expect((await browser.postFiles(path, sent, [])).status).toBe(303);

@@ -410,6 +410,7 @@ describe("the rules for branches", () => {
     await makeRule(repo, { name: "main" });
     for (const [fields, text] of [
       [{ rule_name: "main" }, "must not have a rule already"],
+      [{ rule_name: " " }, "must not be empty"],
       [{ rule_name: "[" }, "brackets"],
       [{ required_approvals: "many" }, "must be a whole number"],
       [{ merge_queue_batch_size: "21" }, "must be a number from 1 to 20"],
@@ -435,7 +436,14 @@ describe("the rules for branches", () => {
     );
     const all = await makeRule(repo, { name: "release/*", priority: 2 });
     const one = await makeRule(repo, { name: "release/1", priority: 1, isPriorityExplicit: true });
-    await makeRuleset(org, { name: "**" });
+    const settings = {
+      isPushEnabled: true,
+      requiredApprovals: 2,
+      isStatusCheckEnabled: true,
+      statusContexts: ["ci/test", "lint"],
+      blockAdminMergeOverride: true,
+    };
+    await makeRuleset(org, { name: "**", settings });
     const matches = (page: string, rule: string) =>
       new RegExp(`<code>${rule.replaceAll("*", "\\*")}</code><div class="soft">(.*?)</div>`)
         .exec(page)?.[1]
@@ -445,6 +453,10 @@ describe("the rules for branches", () => {
     expect(matches(page, "release/1")).toBe("Matches now: release/1");
     expect(matches(page, "release/*")).toBe("Matches now: release/2");
     expect(matches(page, "**")).toContain("main");
+    expect(page.match(/<div class="soft">No pushes<\/div>/g)).toHaveLength(2);
+    expect(page).toContain(
+      "All writers may push; 2 approvals; checks: ci/test, lint; administrators are bound",
+    );
 
     await save(repo, "/branches", "order", { [`place-${all.id}`]: "1", [`place-${one.id}`]: "2" });
     const ordered = await show(repo, "/branches");
@@ -471,6 +483,9 @@ describe("the rules for tags", () => {
       ...users,
     });
     await expectRefused("are empty", repo, "/tags", "create", { name_pattern: "x" });
+    const nameless = { name_pattern: " ", ...users };
+    await expectRefused("must not be empty", repo, "/tags", "create", nameless);
+    await expectRefused("must not be empty", repo, `/tags/${rule?.id}`, "save", nameless);
     await save(repo, `/tags/${rule?.id}`, "save", { name_pattern: "o*", ...users });
     expect((await show(repo, "/tags")).replaceAll(/<[^>]*>/g, "")).toContain("Matches now: other");
     await save(repo, "/tags", "delete", { id: String(rule?.id) });
@@ -522,6 +537,8 @@ describe("the large files of a repository", () => {
     for (const { id } of await locks())
       await save(repo, "/lfs/locks", "delete", { id: String(id) });
     expect(await locks()).toEqual([]);
+    const archive = await make.repo(owner, { archivedAt: 1000 });
+    await expectRefused("archived", archive, "/lfs/locks", "add", { path: "c.bin" });
   });
 });
 

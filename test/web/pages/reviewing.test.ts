@@ -315,7 +315,7 @@ describe("a conversation about code", () => {
       { opened_at: "0", replied: id, line: "0", when: "now", body: "" },
       ownerBrowser,
     );
-    expect(String(refused.body)).toMatch(/name="replied" value="\d+"[^]*must not be empty/);
+    expect(String(refused.body)).toMatch(/name="replied" value="\d+"[^]*Must not be empty/);
   });
 
   it("takes the same answer as another one on the line", async () => {

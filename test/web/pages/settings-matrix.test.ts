@@ -312,7 +312,10 @@ const EXAMPLES: Readonly<Record<string, Fields | ((at: SettingsScene) => Fields)
     member: users["a member of the organization"].name,
   }),
   "organization /org/:org/teams/new create": TEAM,
-  "organization /org/:org/teams/:team/edit update": TEAM,
+  "organization /org/:org/teams/:team/edit update": ({ teamGrants }) => ({
+    ...TEAM,
+    seen: teamGrants,
+  }),
   "organization /org/:org/teams/:team/edit add_member": () => ({
     member: users["a stranger"].name,
   }),

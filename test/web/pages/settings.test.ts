@@ -111,10 +111,12 @@ describe(`${ACCOUNT}: addresses`, () => {
       "an address of the account",
       (own: TestUser) => ({ email: own.email, current_password: "correct horse" }),
     ],
-  ])("are not added with %s", async (_, fields) => {
+  ])("are not added with %s, and stay typed", async (_, fields) => {
     const answer = await browser.submit(ACCOUNT, fields(user), `${ACCOUNT}/emails/add`);
 
     expect(answer.status).toBe(422);
+    expect(answer.body).toMatch(/id="(?:email|password-for-address)-fault"/);
+    expect(answer.body).toContain(`value="${fields(user).email}"`);
     expect(await addressesOf(user)).toEqual([user.email]);
   });
 
@@ -217,7 +219,8 @@ describe("keys", () => {
     const answer = await browser.submit(KEYS, fields, `${KEYS}/${kind}/add`);
 
     expect(answer.status).toBe(422);
-    expect(answer.body).toContain('role="alert"');
+    expect(answer.body).toMatch(/id="(?:content|armored)-fault"/);
+    expect(answer.body).toContain("\nno key</textarea>");
     expect(await keysOf(user)).toEqual([]);
   });
 

@@ -92,6 +92,13 @@ describe("a page of a wiki", () => {
     expect(String((await browser.get(pathOf(repo))).body)).toContain("?action=_edit");
   });
 
+  it("is shown without a sidebar that is too large", async () => {
+    const repo = await make.repo(owner);
+    await storeWiki(repo, { "Home.md": "Hi", "_Sidebar.md": "x".repeat(4 * 1024 * 1024 + 1) });
+    expect(await read(pathOf(repo))).toContain("Hi");
+    expect((await visit("GET", pathOf(repo, "/_Sidebar"), PEOPLE)).status).toBe(413);
+  });
+
   it("is found by each of its names, at one address", async () => {
     const repo = await make.repo(owner);
     await storeWiki(repo, {
@@ -213,11 +220,12 @@ describe("the form of a new page", () => {
   });
 
   it.each([
-    ["a blank title", { title: " " }, "Title must not be empty."],
+    ["a blank title", { title: " " }, "Must not be empty."],
     ["a reserved title", { title: "_pages" }, "Title is reserved."],
+    ["a title of two lines", { title: "New\npage" }, "Title is not allowed."],
     ["a title that is taken", { title: "Home" }, "Title is that of another page."],
-    ["a long title", { title: "x".repeat(300) }, "Title must have at most 255 characters."],
-    ["a long message", { message: "x".repeat(1001) }, "Message must have at most 1000 characters."],
+    ["a long title", { title: "x".repeat(300) }, "Must have at most 255 characters."],
+    ["a long message", { message: "x".repeat(1001) }, "Must have at most 1000 characters."],
   ])("shows %s again with what was typed, and writes nothing", async (_, fields, reason) => {
     const repo = await make.repo(owner);
     const before = await storeWiki(repo, { "Home.md": "Hi" });
@@ -311,6 +319,8 @@ describe("the form that edits a page", () => {
     const gone = await browser.post(path, fields);
     expect(gone.status).toBe(404);
     expect(String(gone.body)).toContain("my long text");
+    // The form itself, which the query names.
+    expect(String(gone.body)).toContain(`href="${path}"`);
   });
 
   it("previews links as the page has them", async () => {

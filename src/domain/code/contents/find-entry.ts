@@ -35,18 +35,16 @@ export const splitPath = (path: string): string[] =>
  * Cost: one read per directory of the path.
  */
 export async function findEntry(
-  { catalog, objects }: OpenRepository,
+  repository: OpenRepository,
   root: ObjectLocation,
   names: readonly string[],
 ): Promise<TreeEntry | undefined> {
-  const oid = await resident(() => catalog.oid(root));
+  const oid = await resident(() => repository.catalog.oid(root));
   let at: TreeEntry = { mode: MODE_TREE, name: encodeText(""), oid };
   for (const name of names) {
-    const tree = isTreeMode(at.mode) ? await findTree(catalog, at.oid) : undefined;
-    if (!tree) return undefined;
+    const entries = isTreeMode(at.mode) ? await readTree(repository, at.oid) : undefined;
     const encodedName = encodeText(name);
-    const entries = await parseTreeInPieces(await objects.readAt(tree), objects.budget);
-    const next = entries.find((entry) => entry.name === encodedName);
+    const next = entries?.find((entry) => entry.name === encodedName);
     if (!next) return undefined;
     at = next;
   }
@@ -60,17 +58,24 @@ function findTree(catalog: PackCatalog, oid: Oid): Promise<ObjectLocation | unde
   });
 }
 
+/** Reads the entries of a tree; undefined if the repository has no such tree. */
+export async function readTree(
+  { catalog, objects }: Pick<OpenRepository, "catalog" | "objects">,
+  oid: Oid,
+): Promise<TreeEntry[] | undefined> {
+  const tree = await findTree(catalog, oid);
+  return tree && parseTreeInPieces(await objects.readAt(tree), objects.budget);
+}
+
 /** `findEntry` for several paths. Each common directory is read once. */
 export async function findEntries(
-  { catalog, objects }: Pick<OpenRepository, "catalog" | "objects">,
+  repository: Pick<OpenRepository, "catalog" | "objects">,
   root: ObjectLocation,
   paths: readonly (readonly string[])[],
 ): Promise<(TreeEntry | undefined)[]> {
   const found: (TreeEntry | undefined)[] = paths.map(() => undefined);
   const pick = async (oid: Oid, names: ReadonlySet<string>): Promise<TreeEntry[]> => {
-    const tree = await findTree(catalog, oid);
-    if (!tree) return [];
-    const entries = await parseTreeInPieces(await objects.readAt(tree), objects.budget);
+    const entries = (await readTree(repository, oid)) ?? [];
     return entries.filter(({ name }) => names.has(name));
   };
   const descend = async (at: TreeEntry, numbers: number[], depth: number): Promise<void> => {
@@ -85,7 +90,7 @@ export async function findEntries(
       await descend(entry, below.get(entry.name) ?? [], depth + 1);
     }
   };
-  const rootOid = await resident(() => catalog.oid(root));
+  const rootOid = await resident(() => repository.catalog.oid(root));
   const top: TreeEntry = { mode: MODE_TREE, name: encodeText(""), oid: rootOid };
   await descend(top, [...paths.keys()], 0);
   return found;

@@ -63,8 +63,8 @@ function auditOf(scope: RuleScope, verb: "created" | "edited" | "deleted", targe
  * Creates a rule. Without a priority it comes after all others, and an exact name before patterns.
  *
  * @param taken The failure for a name that has a rule already.
- * @throws Failure `invalid` for a pattern that is not well-formed, for an unknown user or team, and
- *   for too many rules.
+ * @throws Failure `invalid` for no name, for a pattern that is not well-formed, for an unknown user
+ *   or team, and for too many rules.
  */
 export async function createRule(
   ctx: Ctx,
@@ -73,6 +73,7 @@ export async function createRule(
   { priority = 0, repositoryPatterns = "", settings: options }: RuleOptions,
   taken: Failure,
 ): Promise<RuleEntry> {
+  if (name === "") throw invalidField("rule_name", "must not be empty");
   if (!name.isWellFormed() || !(isExactName(name) || isBranchPattern(name))) {
     throw invalidField("rule_name", PATTERN_RULE);
   }

@@ -91,6 +91,8 @@ export async function findMergeRefusal(
 export interface MergeConditions {
   /** The conditions that it does not meet, each once, but for protected files. */
   readonly unmet: readonly string[];
+  /** Approvals that it lacks. */
+  readonly approvalsMissing: number;
   readonly required: RequiredChecks;
   /** Whether it is merged by a queue. */
   readonly hasQueue: boolean;
@@ -121,11 +123,27 @@ export function listMergeConditions(
   const isOverridable = !allSettings.some((each) => each.blockAdminMergeOverride);
   return {
     unmet: [...new Set(unmet)],
+    approvalsMissing: Math.max(
+      0,
+      ...allSettings.map((each) => each.requiredApprovals - countApprovals(each, facts)),
+    ),
     required: listRequiredChecks([...new Set(patterns)], facts.statuses, budget),
     hasQueue,
     mayForce: isOverridable && isAllowed(pull.repo, { mode: "admin" }),
   };
 }
+
+/** The condition of approvals, as Gitea words it. */
+export const TOO_FEW_APPROVALS = "Does not have enough approvals";
+
+/** The approvals that count for a rule. */
+const countApprovals = (
+  { ignoreStaleApprovals }: BranchProtection["settings"],
+  { reviews }: MergeFacts,
+): number =>
+  reviews
+    .filter(({ state, isStale }) => state === "approved" && !(isStale && ignoreStaleApprovals))
+    .reduce((sum, each) => sum + each.count, 0);
 
 function listUnmet(
   settings: BranchProtection["settings"],
@@ -133,22 +151,16 @@ function listUnmet(
   { pull }: PullContext,
   { budget, queue }: Pick<MergeAttempt, "queue"> & { readonly budget: StepBudget },
 ): string[] {
-  const count = (
-    state: ReviewState,
-    isCounted: (each: { isStale: boolean }) => boolean = () => true,
-  ): number =>
-    facts.reviews
-      .filter((each) => each.state === state && isCounted(each))
-      .reduce((sum, each) => sum + each.count, 0);
+  const has = (state: ReviewState): boolean =>
+    facts.reviews.some((each) => each.state === state && each.count > 0);
   const areChecksAsked = settings.isStatusCheckEnabled && queue?.asksChecks !== false;
-  const approvals = count("approved", ({ isStale }) => !(isStale && settings.ignoreStaleApprovals));
   const isUnmet: Readonly<Record<string, boolean>> = {
     "Not all required status checks successful":
       areChecksAsked && evaluateChecks(settings, facts.statuses, budget) !== "success",
-    "Does not have enough approvals": approvals < settings.requiredApprovals,
-    "There are requested changes": settings.blockOnRejectedReviews && count("request_changes") > 0,
+    [TOO_FEW_APPROVALS]: countApprovals(settings, facts) < settings.requiredApprovals,
+    "There are requested changes": settings.blockOnRejectedReviews && has("request_changes"),
     "There are official review requests":
-      settings.blockOnOfficialReviewRequests && count("request_review") > 0,
+      settings.blockOnOfficialReviewRequests && has("request_review"),
     "The head branch is behind the base branch":
       settings.blockOnOutdatedBranch && !queue && pull.behindCount > 0,
   };

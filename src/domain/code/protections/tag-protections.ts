@@ -81,8 +81,8 @@ const RULE = "must be a pattern whose brackets are closed, or a regular expressi
  * Creates a rule for tags.
  *
  * @throws Failure `malformed` for a rule without anybody, `forbidden` for a pattern that has a
- * rule, `invalid` for one that is not well-formed, for an unknown user or team, and for too many
- * rules.
+ * rule, `invalid` for none and for one that is not well-formed, for an unknown user or team, and
+ * for too many rules.
  */
 export async function createTagProtection(
   ctx: Ctx,
@@ -184,6 +184,7 @@ export async function deleteTagProtection(
 }
 
 async function checkPattern(namePattern: string): Promise<void> {
+  if (namePattern === "") throw invalidField("name_pattern", "must not be empty");
   if (!namePattern.isWellFormed() || !(await isTagPattern(namePattern))) {
     throw invalidField("name_pattern", RULE);
   }

@@ -60,7 +60,12 @@ export async function readWikiPage(
   return { file, text, sidebar, footer, commitCount: total, lastCommit };
 }
 
-/** Reads files of a wiki; undefined for each that does not exist, or is a link or a submodule. */
+/**
+ * Reads files of a wiki; undefined for each that does not exist, or is a link or a submodule, and
+ * for each but the first that is too large: the page is shown without it.
+ *
+ * @throws Failure `too_large` for the first.
+ */
 async function readTexts(
   { snapshot: { repository } }: OpenWiki,
   paths: readonly string[],
@@ -75,14 +80,15 @@ async function readTexts(
     paths.map((path) => path.split("/")),
   );
   const texts: (WikiText | undefined)[] = [];
-  for (const entry of entries) {
+  for (const [at, entry] of entries.entries()) {
     const sized =
       entry && isRegularMode(entry.mode) ? await catalog.findSized(entry.oid) : undefined;
-    if (sized && sized.sizeBytes > PAGE_BYTES_MAX) {
+    const isTooLarge = sized !== undefined && sized.sizeBytes > PAGE_BYTES_MAX;
+    if (isTooLarge && at === 0) {
       throw tooLarge(`a page may have ${PAGE_BYTES_MAX} bytes at most`);
     }
-    const found = entry && sized && (await objects.readObject(entry.oid));
-    texts.push(found && { oid: entry.oid, content: found.content });
+    const found = entry && sized && !isTooLarge && (await objects.readObject(entry.oid));
+    texts.push(found ? { oid: entry.oid, content: found.content } : undefined);
   }
   return texts;
 }

@@ -5,8 +5,6 @@ import type { Ctx } from "../../../context.ts";
 import { attachments, lfsObjects, releases } from "../../../db/schema/index.ts";
 import type { ForeignKind } from "../../../forges/forge.ts";
 import type { Download } from "../../../lib/download.ts";
-import { log } from "../../../lib/log.ts";
-import { readPieces } from "../../../lib/read-pieces.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { openWholeSnapshot } from "../../code/git/open-snapshot.ts";
@@ -23,12 +21,13 @@ import {
 } from "./export-files.ts";
 import { EXPORTED_KINDS } from "./foreign-rows.ts";
 import { toWiki } from "../../code/wiki/to-wiki.ts";
+import { openAttachedFile } from "./open-attached-file.ts";
 import { openGitBundle } from "./open-git-bundle.ts";
 import { addBytes, addText, inFiles, streamZip, type Zip } from "./stream-zip.ts";
 
 /** Files of releases, or large files, that one query lists. */
 const FILES_AT_ONCE = 200;
-/** Size of the pieces in which they are read, in bytes. */
+/** Size of the pieces in which large files are read, in bytes. */
 const PIECE_BYTES = 256 * 1024;
 
 /**
@@ -131,34 +130,11 @@ async function addAssets(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promis
       .limit(FILES_AT_ONCE);
     for (const { id, uuid, sizeBytes } of files) {
       after = id;
-      const pieces = await openAsset(ctx, uuid, sizeBytes);
+      const pieces = await openAttachedFile(ctx, uuid, sizeBytes);
       if (pieces) await addBytes(zip, assetPath(id), pieces);
     }
     if (files.length < FILES_AT_ONCE) return;
   }
-}
-
-/**
- * @returns Undefined for a file whose bytes are gone: it must not keep everything else from
- *   leaving.
- */
-async function openAsset(
-  { git }: Ctx,
-  uuid: string,
-  sizeBytes: number,
-): Promise<AsyncGenerator<Uint8Array> | undefined> {
-  if (sizeBytes === 0) return noPieces();
-  try {
-    const stream = await git.attachmentFiles.open(uuid, { start: 0, end: sizeBytes });
-    return readPieces(stream, PIECE_BYTES);
-  } catch (error) {
-    log("export:file-missing", { uuid, reason: String(error) });
-    return undefined;
-  }
-}
-
-async function* noPieces(): AsyncGenerator<Uint8Array> {
-  // A file without bytes.
 }
 
 async function addLargeFiles(ctx: Ctx, { row }: RepositoryContext, zip: Zip): Promise<void> {

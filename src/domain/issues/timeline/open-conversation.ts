@@ -189,6 +189,10 @@ const besides = prepareAll(
             union
             select ${timelineEntries.posterId} from ${timelineEntries}
             where ${timelineEntries.issueId} = ${issueId} and ${isComment}
+            union
+            select ${reviews.reviewerId} from ${reviews}
+            where ${reviews.issueId} = ${issueId}
+              and ${reviews.state} in ('approved', 'request_changes', 'comment')
           )`,
           ),
         )

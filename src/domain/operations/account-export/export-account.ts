@@ -10,7 +10,14 @@ import { toOAuth2Application } from "../../../shapes/users/oauth-application.ts"
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { EXPORT_MEDIA_TYPE } from "../../exchange/exports/export-files.ts";
-import { addText, inFiles, streamZip, type Zip } from "../../exchange/exports/stream-zip.ts";
+import { openAttachedFile } from "../../exchange/exports/open-attached-file.ts";
+import {
+  addBytes,
+  addText,
+  inFiles,
+  streamZip,
+  type Zip,
+} from "../../exchange/exports/stream-zip.ts";
 import { listHooks } from "../../exchange/webhooks/hooks/list-hooks.ts";
 import { listOwnerVersions } from "../../packages/package/list-package-versions.ts";
 import { listBlocks } from "../../people/accounts/block.ts";
@@ -28,7 +35,14 @@ import { listAccessTokens } from "../../people/tokens/list-access-tokens.ts";
 import { listRepositoriesOf } from "../../repos/repository/list-repositories.ts";
 import { listStarred, listWatched } from "../../repos/repository/list-stars-and-watches.ts";
 import type { Listed, Slice } from "../../slice.ts";
-import { readOwnComments, readOwnIssues, readOwnReviews, readOwnTimes } from "./own-posts.ts";
+import {
+  readOwnComments,
+  readOwnFiles,
+  readOwnIssues,
+  readOwnReactions,
+  readOwnReviews,
+  readOwnTimes,
+} from "./own-posts.ts";
 
 /** Items that one query lists. */
 const PAGE_SIZE = 500;
@@ -38,7 +52,7 @@ type Pages = AsyncGenerator<readonly object[]>;
 
 /**
  * Exports all that an account has here but the content of its repositories and packages, which have
- * exports and files of their own: a zip file of JSON.
+ * exports and files of their own: a zip file of JSON, and of what it attached.
  *
  * It is made while it is sent, page by page.
  *
@@ -63,6 +77,12 @@ async function writeFiles(ctx: Ctx, user: User, zip: Zip): Promise<void> {
       for (const part of inFiles(items)) await addText(zip, filePath(name, ++count), part);
     }
     if (count === 0) await addText(zip, filePath(name, 1), "[]");
+  }
+  for await (const files of readOwnFiles(ctx, user)) {
+    for (const { file, uuid, size } of files) {
+      const pieces = await openAttachedFile(ctx, uuid, size);
+      if (pieces) await addBytes(zip, file, pieces);
+    }
   }
 }
 
@@ -177,6 +197,8 @@ const FILES: Readonly<Record<string, (ctx: Ctx, user: User) => Pages>> = {
   issues: readOwnIssues,
   comments: readOwnComments,
   reviews: readOwnReviews,
+  reactions: readOwnReactions,
+  files: readOwnFiles,
   times: readOwnTimes,
   log: toLog,
 };

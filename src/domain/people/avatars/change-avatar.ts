@@ -9,6 +9,7 @@ import { recordIfChanged } from "../../../events/record.ts";
 import { conflict } from "../../../lib/failure.ts";
 import { formatHex } from "../../../lib/hex.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { type Image, readImage } from "./read-image.ts";
 
 /** The owner of an avatar: a user, an organization, or a repository. */
@@ -133,6 +134,7 @@ function hasAvatar(owner: AvatarOwner, hash: string): SQL {
 /** The statements that set the hash of an avatar, and record that it changed. */
 function changeStatements(ctx: Ctx, owner: AvatarOwner, avatarHash: string, condition: SQL) {
   const { db, now: updatedAt } = ctx;
+  const changed = ["avatar"];
   if (owner.kind === "account") {
     const { account } = owner;
     const isChanged = and(eq(users.id, account.id), ne(users.avatarHash, avatarHash), condition);
@@ -140,7 +142,12 @@ function changeStatements(ctx: Ctx, owner: AvatarOwner, avatarHash: string, cond
       db.update(users).set({ avatarHash, updatedAt }).where(isChanged),
       account.kind === "organization"
         ? recordIfChanged(ctx, { type: "organization.avatar_changed", ownerId: account.id })
-        : recordIfChanged(ctx, { type: "user.edited", ownerId: account.id, changed: ["avatar"] }),
+        : recordIfChanged(ctx, { type: "user.edited", ownerId: account.id, changed }),
+      recordAuditIfChanged(ctx, {
+        kind: account.kind === "organization" ? "organization.edited" : "user.edited",
+        ownerId: account.id,
+        details: { changed },
+      }),
     ] as const;
   }
   const { row } = owner.repo;
@@ -154,7 +161,13 @@ function changeStatements(ctx: Ctx, owner: AvatarOwner, avatarHash: string, cond
       type: "repository.edited",
       repoId: id,
       ownerId,
-      changed: ["avatar"],
+      changed,
+    }),
+    recordAuditIfChanged(ctx, {
+      kind: "repository.edited",
+      repoId: id,
+      ownerId,
+      details: { changed },
     }),
   ] as const;
 }

@@ -110,18 +110,19 @@ function readUnits(
   return Object.fromEntries(known) as Team["units"];
 }
 
-/** Words of addresses of teams. */
-const RESERVED = new Set(["new"]);
+/** Words of addresses of teams, and names that no address can have. */
+const RESERVED = new Set(["new", ".", ".."]);
 
 /**
  * Validates the name of a team.
  *
+ * @param field The field name in the error message.
  * @throws Failure `invalid` for an invalid or reserved name.
  */
-export function checkTeamName(name: string): void {
+export function checkTeamName(name: string, field = "name"): void {
   if (!/^[\w.-]+$/.test(name)) {
     throw invalidField(
-      "name",
+      field,
       "must consist of ASCII letters, digits, dashes, dots and underscores",
     );
   }

@@ -104,6 +104,7 @@ export async function createAccessToken(
         scopes: scopes.text,
         expiresAt: input.expiresAt,
         repositories: input.repositories === null ? null : bound.map((repo) => repo.fullName),
+        ...input.bindings,
       },
     }),
   });

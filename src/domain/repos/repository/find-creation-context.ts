@@ -9,6 +9,7 @@ import { users, type User } from "../../../db/schema/index.ts";
 import { forbidden, invalid, notFound } from "../../../lib/failure.ts";
 import {
   findMembership,
+  findSeenAccount,
   isAccountNamed,
   isSeen,
   selectAccounts,
@@ -38,7 +39,7 @@ export async function findCreationContext(
     if (!actor.isSiteAdmin) {
       throw forbidden("Only admin can generate repository for other user.");
     }
-    return { owner, creator, ownsOwner: true };
+    return creationForOther(owner, creator);
   }
   const { canCreateRepository, isOwner } = toMembership(actor, row);
   if (!canCreateRepository) {
@@ -46,6 +47,14 @@ export async function findCreationContext(
   }
   return { owner, creator, ownsOwner: isOwner };
 }
+
+/** An administrator creates a repository for somebody else, whose maximum does not apply. */
+export const creationForOther = (owner: User, administrator: User): CreationContext => ({
+  owner,
+  creator: administrator,
+  ownsOwner: true,
+  isUnlimited: true,
+});
 
 /**
  * Finds the owner of a fork by name, and whether the caller may create a repository there.
@@ -74,12 +83,18 @@ export async function findForkContext(
 const OWNERS_MAX = 200;
 
 /**
- * Lists the accounts for which a user may create repositories: the user, and organizations by name.
+ * Lists the accounts for which a user may create repositories: the user, organizations by name, and
+ * for administrators of the service the account that a form names.
  *
  * Cost: one round trip.
  */
-export async function listCreationOwners({ db }: Ctx, creator: User): Promise<User[]> {
-  return [creator, ...(await organizationsToCreateIn(db, { userId: creator.id }))];
+export async function listCreationOwners(ctx: Ctx, creator: User, named = ""): Promise<User[]> {
+  const [organizations, other] = await Promise.all([
+    organizationsToCreateIn(ctx.db, { userId: creator.id }),
+    ctx.actor.isSiteAdmin && named !== "" ? findSeenAccount(ctx, named) : undefined,
+  ]);
+  const owners = [creator, ...organizations];
+  return other && owners.every(({ id }) => id !== other.id) ? [...owners, other] : owners;
 }
 
 const organizationsToCreateIn = prepare((db, { userId }: Params<{ userId: number }>) =>

@@ -7,6 +7,8 @@ export interface RepositoryQuery {
   ownerId: number | undefined;
   /** Whether to exclude repositories that the owner only collaborates on. */
   isExclusive: boolean;
+  /** The user who owns them, collaborates on them, reaches them by a team, or is offered them. */
+  reachedById: number | undefined;
   priorityOwnerId: number | undefined;
   teamId: number | undefined;
   starredById: number | undefined;
@@ -39,6 +41,7 @@ export const ALL_REPOSITORIES: RepositoryQuery = {
   isTopic: false,
   ownerId: undefined,
   isExclusive: false,
+  reachedById: undefined,
   priorityOwnerId: undefined,
   teamId: undefined,
   starredById: undefined,

@@ -3,6 +3,7 @@ import { and, asc, desc, eq, sql, type SQL } from "drizzle-orm";
 import {
   collaboratedRepositoryIds,
   grantedRepositoryIds,
+  reachableRepositoryIds,
   teamRepositoryIds,
 } from "../../../auth/access/granted-repositories.ts";
 import {
@@ -57,8 +58,8 @@ const WALK_MAX = 1_000_000;
  * Searches the repositories that the caller may see.
  *
  * The number of rows read does not grow with the table: a list without a search word walks an index
- * in its order; a word reads a bounded number of its newest matches; a search by owner, team,
- * stargazer or bound token reads only the repositories of that owner, team, stargazer or token.
+ * in its order; a word reads a bounded number of its newest matches; a search by owner,
+ * user who reaches them, team, stargazer or bound token reads only the repositories of that one.
  */
 export async function searchRepositories(
   ctx: Ctx,
@@ -136,7 +137,7 @@ function filters(query: QuerySql): SQL[] {
  */
 function subsetOf(principal: PrincipalSql, query: QuerySql): SQL | undefined {
   const subsets: (SQL | undefined)[] = [];
-  const { ownerId, teamId, starredById } = query;
+  const { ownerId, reachedById, teamId, starredById } = query;
   if (ownerId !== undefined) {
     const collaborated = collaboratedRepositoryIds(ownerId);
     const owned = sql`select id from ${repositories} where owner_id = ${ownerId}`;
@@ -147,6 +148,9 @@ function subsetOf(principal: PrincipalSql, query: QuerySql): SQL | undefined {
           ? owned
           : sql`${owned} union ${collaborated}`;
     subsets.push(sql`${repositories.id} in (${ids})`);
+  }
+  if (reachedById !== undefined) {
+    subsets.push(sql`${repositories.id} in (${reachableRepositoryIds(reachedById)})`);
   }
   if (teamId !== undefined) {
     subsets.push(sql`${repositories.id} in (${teamRepositoryIds(teamId)})`);

@@ -12,6 +12,10 @@ export const CREDENTIAL_DETAILS = {
     expiresAt: z.int().nullable(),
     /** The repositories to which it is bound, as owner/name; null for an unbound token. */
     repositories: z.array(z.string()).nullable(),
+    /** The patterns to which it is bound; null for none, missing in old entries. */
+    refs: z.array(z.string()).nullable().optional(),
+    paths: z.array(z.string()).nullable().optional(),
+    packages: z.array(z.string()).nullable().optional(),
   }),
   "access_token.deleted": z.object({ tokenId: z.int() }),
   "public_key.added": z.object({ title: z.string() }),

@@ -39,6 +39,11 @@ organizationPages.get("/org/:org/members", async (c) => {
     { tab: "members", title: `Members - ${account.name}` },
     <>
       <h2>{`${total} member${total === 1 ? "" : "s"}`}</h2>
+      {membership.isOwner ? (
+        <p class="soft">
+          People become members with their first <a href={`/org/${account.name}/teams`}>team</a>.
+        </p>
+      ) : undefined}
       {own ? <OwnMembership page={page} isPublic={own.isPublic} /> : undefined}
       <AccountList
         accounts={items}
@@ -158,6 +163,7 @@ organizationPages.get("/org/:org/teams/:team", async (c) => {
     listNamedTeamRepositories(ctx, named, list),
   ]);
   const total = Math.max(members.total, repositories.total);
+  const path = `/org/${account.name}/teams/${encodeURIComponent(team.name)}`;
   return renderAccount(
     c,
     page,
@@ -166,16 +172,20 @@ organizationPages.get("/org/:org/teams/:team", async (c) => {
       <div class="code-bar">
         <h2 class="grow">{team.name}</h2>
         {membership.isOwner ? (
-          <a
-            class="button"
-            href={`/org/${account.name}/teams/${encodeURIComponent(team.name)}/edit`}
-          >
+          <a class="button" href={`${path}/edit`}>
             Edit team
           </a>
         ) : undefined}
       </div>
       {team.description === "" ? undefined : <p>{team.description}</p>}
-      <h3>{`${members.total} member${members.total === 1 ? "" : "s"}`}</h3>
+      <div class="code-bar">
+        <h3 class="grow">{`${members.total} member${members.total === 1 ? "" : "s"}`}</h3>
+        {membership.isOwner ? (
+          <a class="button small" href={`${path}/edit#members`}>
+            Add or remove<span class="hidden"> members</span>
+          </a>
+        ) : undefined}
+      </div>
       <AccountList accounts={members.items} empty="There is nobody here." />
       <h3>{`${repositories.total} ${repositories.total === 1 ? "repository" : "repositories"}`}</h3>
       <RepositoryList

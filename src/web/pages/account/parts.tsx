@@ -51,7 +51,19 @@ const TYPES: Readonly<Record<string, { label: string; filter: Partial<Repository
   private: { label: "Private", filter: { isPrivate: true } },
 };
 
-const showRepositories: ShowPart = async (c, { ctx, account }, list) => {
+/** Whether the reader may create repositories of the account, for all but its limit. */
+const mayCreateIn = ({ ctx, account, membership }: AccountPage): boolean =>
+  account.kind === "organization"
+    ? ctx.actor.user !== undefined && membership.canCreateRepository
+    : ctx.actor.user?.id === account.id;
+
+const creationPath = ({ account }: AccountPage): string =>
+  account.kind === "organization"
+    ? `/repo/create?owner=${encodeURIComponent(account.name)}`
+    : "/repo/create";
+
+const showRepositories: ShowPart = async (c, page, list) => {
+  const { ctx, account } = page;
   const text = readSearchText(c);
   const { order, sort, isDescending } = readRepositoryOrder(c);
   const requested = c.req.query("type") ?? "";
@@ -91,8 +103,21 @@ const showRepositories: ShowPart = async (c, { ctx, account }, list) => {
         </span>
         <RepositoryOrderField order={order} />
         <button type="submit">Search</button>
+        {mayCreateIn(page) ? (
+          <a class="button" href={creationPath(page)}>
+            New repository
+          </a>
+        ) : undefined}
       </form>
-      <RepositoryList repositories={items} now={ctx.now} empty="No repository was found." />
+      <RepositoryList
+        repositories={items}
+        now={ctx.now}
+        empty={
+          text === "" && type === ""
+            ? "There are no repositories to show yet."
+            : "No repository was found."
+        }
+      />
     </>
   );
   return { body, total };

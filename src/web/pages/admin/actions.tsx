@@ -1,7 +1,7 @@
 import { actionsParts } from "../owner-settings/actions-parts.ts";
 import { openParts, type SettingsPage } from "../owner-settings/settings-part.ts";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 /** The variables of the service, and all its runners. */
 export const actions = openParts(

@@ -10,7 +10,7 @@ import type { OwnPage } from "../open-page.ts";
 import type { Refusal } from "../or-refuse.ts";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 import { changeOwn } from "../settings/change-own.ts";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 /** The path of the administration. */
 export const ADMIN_PATH = "/-/admin";
@@ -27,6 +27,7 @@ const PARTS = {
   orgs: ["Organizations", "/orgs", "organizations"],
   repos: ["Repositories", "/repos", "administration#removing-objects"],
   packages: ["Packages", "/packages", "packages"],
+  hooks: ["Webhooks", "/hooks", "webhooks#creating-a-webhook"],
   variables: ["Variables", "/actions/variables", "actions#secrets-and-variables"],
   runners: ["Runners", "/actions/runners", "actions#runners"],
   schedule: ["Schedule", "/monitor/cron", "administration#the-schedule"],
@@ -35,6 +36,10 @@ const PARTS = {
   settings: ["Settings", "/config", "configuration#variables-of-the-service"],
   log: ["Log", "/audit", "audit"],
 } as const satisfies Record<string, readonly [label: string, path: string, document: string]>;
+
+/** The parts that the service has. */
+const partsOf = ({ ctx }: OwnPage) =>
+  Object.entries(PARTS).filter(([name]) => name !== "hooks" || !ctx.config.areWebhooksDisabled);
 
 interface AdminOptions extends Omit<PageOptions, "title"> {
   part: keyof typeof PARTS;
@@ -65,7 +70,7 @@ export function renderAdmin(
       <h1>Administration</h1>
       <nav aria-label="Administration">
         <ul class="tabs">
-          {Object.entries(PARTS).map(([name, [label, path]]) => (
+          {partsOf(page).map(([name, [label, path]]) => (
             <li>
               <a href={ADMIN_PATH + path} aria-current={name === part ? "page" : undefined}>
                 {label}

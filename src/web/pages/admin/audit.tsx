@@ -5,7 +5,7 @@ import { listAudit } from "../../../domain/people/audit/list-audit.ts";
 import type { WebEnv } from "../../env.ts";
 import { AuditList, readAudit } from "../audit-list.tsx";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 /** The audit log of the service. */
 export const audit = new Hono<WebEnv>({ router: new TrieRouter() });

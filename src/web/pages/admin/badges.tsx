@@ -16,7 +16,7 @@ import { Field, Form } from "../layout.tsx";
 import type { OwnPage } from "../open-page.ts";
 import { Pager, readListPage } from "../pager.tsx";
 import { ADMIN_PATH, changeAsAdmin, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 const PATH = `${ADMIN_PATH}/badges`;
 const PAGE_SIZE = 50;

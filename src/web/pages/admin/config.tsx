@@ -3,7 +3,7 @@ import { TrieRouter } from "hono/router/trie-router";
 
 import type { WebEnv } from "../../env.ts";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 /** The variables of the service that are in force. */
 export const configuration = new Hono<WebEnv>({ router: new TrieRouter() });

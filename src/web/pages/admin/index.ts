@@ -5,6 +5,7 @@ import { actions } from "./actions.tsx";
 import { audit } from "./audit.tsx";
 import { badges } from "./badges.tsx";
 import { configuration } from "./config.tsx";
+import { siteHooks } from "./hooks.tsx";
 import { lists } from "./lists.tsx";
 import { overview } from "./overview.tsx";
 import { queues } from "./queues.tsx";
@@ -21,6 +22,7 @@ export const adminPages: readonly Hono<WebEnv>[] = [
   lists,
   actions,
   badges,
+  siteHooks,
   schedule,
   queues,
   storage,

@@ -22,7 +22,7 @@ import { Pager, readListPage } from "../pager.tsx";
 import { readSearchText } from "../read-search-text.ts";
 import { Time } from "../time.tsx";
 import { ADMIN_PATH, changeAsAdmin, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 import { SearchForm } from "./search-form.tsx";
 
 const PAGE_SIZE = 50;

@@ -11,7 +11,7 @@ import type { WebEnv } from "../../env.ts";
 import { checkHealth } from "../../health.ts";
 import { Count } from "../count.tsx";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 /** How the service is, and how much there is. */
 export const overview = new Hono<WebEnv>({ router: new TrieRouter() });

@@ -16,7 +16,7 @@ import type { OwnPage } from "../open-page.ts";
 import type { Refusal } from "../or-refuse.ts";
 import { readId } from "../read-id.ts";
 import { ADMIN_PATH, changeAsAdmin, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 const PATH = `${ADMIN_PATH}/monitor/queue`;
 
@@ -56,7 +56,7 @@ async function renderQueues(
     <section class="card" aria-labelledby="queues">
       <h2 id="queues">Queues</h2>
       <p>
-        {`Jobs that failed and wait, or have given up, at most ${FAILING_MAX} of a kind. What does not fail is not listed.`}
+        {`Jobs that failed and wait, or have given up, at most ${FAILING_MAX} of a kind. What does not fail is not listed. Who retries a mirror or a migration answers for it: it goes on by their rights.`}
       </p>
       {areNone ? <p>Nothing fails.</p> : undefined}
       <Jobs heading="Webhooks" count={hooks.length}>

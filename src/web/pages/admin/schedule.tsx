@@ -10,7 +10,7 @@ import { Form } from "../layout.tsx";
 import type { OwnPage } from "../open-page.ts";
 import type { Refusal } from "../or-refuse.ts";
 import { ADMIN_PATH, changeAsAdmin, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 const PATH = `${ADMIN_PATH}/monitor/cron`;
 /** More than there are tasks. */

@@ -7,7 +7,7 @@ import { accountPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 
 /** Who stores how much. */
 export const storage = new Hono<WebEnv>({ router: new TrieRouter() });

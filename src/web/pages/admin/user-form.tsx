@@ -1,7 +1,7 @@
 import type { User } from "../../../db/schema/index.ts";
 import type { NewUser } from "../../../domain/people/accounts/create-user.ts";
 import type { UserEdit } from "../../../domain/people/accounts/edit-user.ts";
-import { invalidField } from "../../../lib/failure.ts";
+import { conflict, invalidField } from "../../../lib/failure.ts";
 import { CheckField, GeneralFault, SelectField, AreaField } from "../create/fields.tsx";
 import type { FormState } from "../create/form-state.ts";
 import type { Form as SentForm } from "../form.ts";
@@ -81,6 +81,18 @@ export function readUserEdit(form: SentForm): UserEdit {
   };
 }
 
+/**
+ * Refuses an edit of a user that its sender has not seen as it is: rights that were taken away
+ * meanwhile would come back.
+ *
+ * @throws Failure `conflict`.
+ */
+export function requireSeenUser({ updatedAt }: User, form: SentForm): void {
+  if (form.text("updated_at") !== String(updatedAt)) {
+    throw conflict("Somebody else has changed the user meanwhile: look at it, and save it again");
+  }
+}
+
 /** What the form of a user shows at first. */
 export const toUserFields = (user: User): Record<string, string> => ({
   email: user.email,
@@ -103,13 +115,14 @@ export function userFieldOf(message: string): string | undefined {
 interface UserFormProps {
   action: string;
   formToken: string;
+  passwordLengthMin: number;
   state: FormState;
   /** Undefined for a new one. */
   user?: User;
 }
 
 /** The form of a user, with all that the API sets. */
-export function UserForm({ action, formToken, state, user }: UserFormProps) {
+export function UserForm({ action, formToken, passwordLengthMin, state, user }: UserFormProps) {
   const field = (name: keyof typeof CHARS_MAX) => ({
     ...state.of(name),
     maxlength: CHARS_MAX[name],
@@ -122,7 +135,11 @@ export function UserForm({ action, formToken, state, user }: UserFormProps) {
     <>
       <GeneralFault state={state} fields={FIELDS} />
       <Form action={action} formToken={formToken}>
-        {user ? undefined : <Field label="User name" {...field("username")} isFirst />}
+        {user ? (
+          <input type="hidden" name="updated_at" value={String(user.updatedAt)} />
+        ) : (
+          <Field label="User name" {...field("username")} isFirst />
+        )}
         <Field label="E-mail address" {...field("email")} type="email" />
         <Field
           label={user ? "New password" : "Password"}
@@ -130,7 +147,7 @@ export function UserForm({ action, formToken, state, user }: UserFormProps) {
           type="password"
           autocomplete="new-password"
           fault={state.of("password").fault}
-          hint={user ? "Empty for the one that there is." : undefined}
+          hint={`At least ${passwordLengthMin} characters${user ? "; empty for the one that there is" : ""}.`}
           isOptional={user !== undefined}
         />
         <Field label="Full name" {...field("full_name")} isOptional />

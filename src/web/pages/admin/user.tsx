@@ -28,7 +28,7 @@ import type { OwnPage } from "../open-page.ts";
 import { readId } from "../read-id.ts";
 import { Time } from "../time.tsx";
 import { ADMIN_PATH, changeAsAdmin, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 import { stateOf, USERS_PATH } from "./users.tsx";
 
 /** Keys and badges that the page lists; the API lists all. */
@@ -168,9 +168,15 @@ function Facts({ page, account, path, emails }: PartProps & { emails: readonly E
           </tr>
         </tbody>
       </table>
-      <p>
+      <p class="row">
         <a class="button" href={`${path}/edit`}>
           Edit
+        </a>
+        <a class="button" href={`/repo/create?owner=${encodeURIComponent(account.name)}`}>
+          New repository
+        </a>
+        <a class="button" href={`/org/create?owner=${encodeURIComponent(account.name)}`}>
+          New organization
         </a>
       </p>
       {account.avatarHash === "" ? undefined : (

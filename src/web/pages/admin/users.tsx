@@ -24,9 +24,16 @@ import { readSearchText } from "../read-search-text.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { Time } from "../time.tsx";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
-import { openAdminPage } from "./open-admin-page.ts";
+import { openAdminPage } from "../open-admin-page.ts";
 import { SearchForm } from "./search-form.tsx";
-import { readNewUser, readUserEdit, toUserFields, userFieldOf, UserForm } from "./user-form.tsx";
+import {
+  readNewUser,
+  readUserEdit,
+  requireSeenUser,
+  toUserFields,
+  userFieldOf,
+  UserForm,
+} from "./user-form.tsx";
 
 /** The path of the list of users. */
 export const USERS_PATH = `${ADMIN_PATH}/users`;
@@ -151,7 +158,12 @@ const renderCreation = (c: Context<WebEnv>, page: OwnPage, state: FormState) =>
     { part: "users", title: "New user", status: state.refusal?.status ?? 200 },
     <section class="card form" aria-labelledby="new-user">
       <h2 id="new-user">New user</h2>
-      <UserForm action={`${USERS_PATH}/new`} formToken={page.formToken} state={state} />
+      <UserForm
+        action={`${USERS_PATH}/new`}
+        formToken={page.formToken}
+        passwordLengthMin={page.ctx.config.passwordLengthMin}
+        state={state}
+      />
     </section>,
   );
 
@@ -168,6 +180,7 @@ users.post(`${USERS_PATH}/:id/edit`, async (c) => {
   return orRefuse(
     c,
     async () => {
+      requireSeenUser(user, form);
       await editUser(page.ctx, user, readUserEdit(form));
       return redirectAfterWrite(c, `${USERS_PATH}/${user.id}`);
     },
@@ -189,6 +202,7 @@ const renderEdit = (c: Context<WebEnv>, page: OwnPage, user: User, state: FormSt
       <UserForm
         action={`${USERS_PATH}/${user.id}/edit`}
         formToken={page.formToken}
+        passwordLengthMin={page.ctx.config.passwordLengthMin}
         state={state}
         user={user}
       />

@@ -1,5 +1,5 @@
 import type { User } from "../../../db/schema/index.ts";
-import { Fault, Hint, Notice } from "../layout.tsx";
+import { fieldAttributes, Fault, Hint, Notice } from "../layout.tsx";
 import type { FormState } from "./form-state.ts";
 
 /** The limits of the API's fields. */
@@ -24,24 +24,18 @@ interface SelectFieldProps {
 /** A labelled choice of a form. */
 export function SelectField({ state, label, name, options, hint }: SelectFieldProps) {
   const { value, fault } = state.of(name);
-  const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];
   return (
     <div class="field">
       <label for={name}>{label}</label>
-      <select
-        id={name}
-        name={name}
-        aria-invalid={fault === undefined ? undefined : "true"}
-        aria-describedby={fault === undefined ? hint && hintId : faultId}
-      >
+      <select id={name} name={name} {...fieldAttributes(name, fault, hint)}>
         {options.map(([each, shown]) => (
           <option value={each} selected={each === value}>
             {shown}
           </option>
         ))}
       </select>
-      <Fault id={faultId} text={fault} />
-      <Hint id={hintId} text={hint} />
+      <Fault id={`${name}-fault`} text={fault} />
+      <Hint id={`${name}-hint`} text={hint} />
     </div>
   );
 }
@@ -72,7 +66,6 @@ interface AreaFieldProps {
 export function AreaField(props: AreaFieldProps) {
   const { state, label, name, rows = 3, hint, isOptional = true, maxlength } = props;
   const { value, fault } = state.of(name);
-  const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];
   return (
     <div class="field">
       <label for={name}>{label}</label>
@@ -83,11 +76,10 @@ export function AreaField(props: AreaFieldProps) {
         maxlength={maxlength}
         required={!isOptional}
         spellcheck={false}
-        aria-invalid={fault === undefined ? undefined : "true"}
-        aria-describedby={fault === undefined ? hint && hintId : faultId}
+        {...fieldAttributes(name, fault, hint)}
       >{`\n${value}`}</textarea>
-      <Fault id={fault && faultId} text={fault} />
-      <Hint id={hint && hintId} text={hint} />
+      <Fault id={`${name}-fault`} text={fault} />
+      <Hint id={`${name}-hint`} text={hint} />
     </div>
   );
 }

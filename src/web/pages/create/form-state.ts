@@ -1,6 +1,13 @@
 import { Form } from "../form.ts";
 import type { Refusal } from "../or-refuse.ts";
 
+interface FieldState {
+  name: string;
+  value: string;
+  fault: string | undefined;
+  isFaultElsewhere: boolean;
+}
+
 /** A form that is shown: what was typed into it, and why it was refused. */
 export class FormState {
   readonly form: Form;
@@ -31,13 +38,14 @@ export class FormState {
     return new FormState(form.with(fields), true, undefined);
   }
 
-  /** The name, the text and the refusal of a field. */
-  of(name: string): { name: string; value: string; fault: string | undefined } {
-    const { refusal } = this;
+  /** The name, the text and the refusal of a field, and whether another one is refused. */
+  of(name: string): FieldState {
+    const field = this.refusal?.field;
     return {
       name,
       value: this.form.text(name),
-      fault: refusal?.field === name ? refusal.text : undefined,
+      fault: field === name ? this.refusal?.fault : undefined,
+      isFaultElsewhere: field !== undefined && field !== name,
     };
   }
 

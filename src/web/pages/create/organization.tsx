@@ -1,12 +1,15 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import type { Visibility } from "../../../db/schema/index.ts";
+import type { User, Visibility } from "../../../db/schema/index.ts";
+import { findSeenAccount } from "../../../domain/people/accounts/find-account.ts";
 import { createOrganization } from "../../../domain/people/orgs/create-organization.ts";
+import { notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
 import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
+import { openAdminPage } from "../open-admin-page.ts";
 import { openOwnPage, type OwnPage } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
@@ -19,23 +22,37 @@ const PATH = "/org/create";
 /** The page on which an organization is created. */
 export const organizationCreation = new Hono<WebEnv>({ router: new TrieRouter() });
 
-organizationCreation.get(PATH, async (c) =>
-  renderCreation(c, await openOwnPage(c), FormState.fresh()),
-);
+organizationCreation.get(PATH, async (c) => {
+  const owner = c.req.query("owner") ?? "";
+  return renderCreation(c, await openCreation(c, owner), FormState.fresh({ owner }));
+});
+
+/** The reader of the page; an administrator, where somebody else is to own the organization. */
+const openCreation = (c: Context<WebEnv>, owner: string): Promise<OwnPage> =>
+  owner === "" ? openOwnPage(c) : openAdminPage(c);
 
 organizationCreation.post(PATH, async (c) => {
   const form = await readForm(c);
-  const page = await openOwnPage(c);
+  const owner = form.text("owner");
+  const page = await openCreation(c, owner);
   return orRefuse(
     c,
     async () => {
-      const org = await createOrganization(page.ctx, page.user, toOrganization(form));
+      const first = owner === "" ? page.user : await findOwner(page, owner);
+      const org = await createOrganization(page.ctx, first, toOrganization(form));
       return redirectAfterWrite(c, accountPath(org));
     },
     (refusal) => renderCreation(c, page, FormState.refused(form, refusal)),
     (message) => (/name|exists/.test(message) ? "username" : undefined),
   );
 });
+
+/** @throws Failure `not_found` for what is no user. */
+async function findOwner({ ctx }: OwnPage, name: string): Promise<User> {
+  const found = await findSeenAccount(ctx, name);
+  if (found?.kind !== "user") throw notFound();
+  return found;
+}
 
 /** Who sees an organization. */
 export const ORGANIZATION_VISIBILITIES = [
@@ -76,6 +93,7 @@ function renderCreation(c: Context<WebEnv>, page: OwnPage, state: FormState): Pr
     ...state.of(name),
     maxlength: ORGANIZATION_CHARS_MAX[name],
   });
+  const owner = state.of("owner").value;
   return renderPage(
     c,
     page,
@@ -85,6 +103,15 @@ function renderCreation(c: Context<WebEnv>, page: OwnPage, state: FormState): Pr
       <p>An organization owns repositories and packages for a group of people, in teams.</p>
       <GeneralFault state={state} fields={Object.keys(ORGANIZATION_CHARS_MAX)} />
       <Form action={PATH} formToken={page.formToken}>
+        {owner === "" ? undefined : (
+          <>
+            <p>
+              {"Its first owner is "}
+              <strong>{owner}</strong>.
+            </p>
+            <input type="hidden" name="owner" value={owner} />
+          </>
+        )}
         <Field
           label="Name"
           {...field("username")}

@@ -48,10 +48,12 @@ repositoryCreation.get(PATH, async (c) => {
   const { org = "", owner = "", template_id: templateId = "" } = c.req.query();
   const [template, owners] = await Promise.all([
     findTemplate(page, templateId),
-    listCreationOwners(page.ctx, page.user),
+    listCreationOwners(page.ctx, page.user, owner),
   ]);
   // Gitea's addresses name an organization by its id.
-  const chosen = owners.find(({ id, name }) => String(id) === org || name === owner);
+  const chosen = owners.find(
+    ({ id, name }) => String(id) === org || name.toLowerCase() === owner.toLowerCase(),
+  );
   const state = FormState.fresh({ owner: chosen?.name ?? page.user.name });
   return renderCreation(c, page, { state, template, owners });
 });
@@ -74,7 +76,7 @@ repositoryCreation.post(PATH, async (c) => {
       renderCreation(c, page, {
         state: FormState.refused(form, refusal),
         template,
-        owners: await listCreationOwners(ctx, user),
+        owners: await listCreationOwners(ctx, user, form.text("owner")),
       }),
     repositoryFieldOf,
   );

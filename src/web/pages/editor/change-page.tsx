@@ -3,8 +3,9 @@ import type { Child } from "hono/jsx";
 
 import { findForkContext } from "../../../domain/repos/repository/find-creation-context.ts";
 import { forkRepository } from "../../../domain/repos/repository/fork-repository.ts";
-import { notFound } from "../../../lib/failure.ts";
+import { conflict, notFound } from "../../../lib/failure.ts";
 import { requestPath } from "../../../lib/request-path.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { WebEnv } from "../../env.ts";
 import { GeneralFault, NAME_CHARS_MAX } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
@@ -37,8 +38,13 @@ export interface ChangePage<T> {
     found: T | undefined,
     state: FormState | undefined,
   ) => Promise<Response>;
-  /** Commits what the form asks for. @returns The path to which it leads. */
-  readonly commit: (page: EditorPage, form: SentForm, found: T | undefined) => Promise<string>;
+  /** Commits to `target` what the form asks for. @returns The path to which it leads. */
+  readonly commit: (
+    page: EditorPage,
+    target: RepositoryContext,
+    form: SentForm,
+    found: T | undefined,
+  ) => Promise<string>;
 }
 
 /** Where the address of a page names its branch, with the path below it. */
@@ -78,13 +84,14 @@ export async function receiveChange<T>(
     const enter = () => enterChange(c, change, placeOf);
     const { page, found } = await enter();
     await requireOwnForm(c, form);
-    if (!page.target || form.text("action") === "fork") return makeFork(c, page, form);
+    if (form.text("action") === "fork") return makeFork(c, page, form);
+    const target = requireTarget(page);
     return orRefuse(
       c,
       async () =>
         isPreview(form)
           ? change.show(c, page, found, FormState.filled(form, {}))
-          : redirectAfterWrite(c, await change.commit(page, form, found)),
+          : redirectAfterWrite(c, await change.commit(page, target, form, found)),
       async (refusal) => {
         // As it is by now: somebody else may have changed it.
         const now = await enter();
@@ -93,6 +100,16 @@ export async function receiveChange<T>(
       (message) => change.fieldOf?.(message) ?? commitFieldOf(message),
     );
   });
+}
+
+/**
+ * The repository that gets the commit of a form.
+ *
+ * @throws Failure `conflict` for a reader whose fork is gone by now: none is made unasked.
+ */
+export function requireTarget({ target }: EditorPage): RepositoryContext {
+  if (!target) throw conflict("Your fork is not there any more, and a change needs one");
+  return target;
 }
 
 /** Whether a button of the form asks what it would do. */

@@ -1,6 +1,7 @@
 import { type Context, Hono } from "hono";
 
 import { applyFiles } from "../../../domain/code/contents/change-files.ts";
+import { findRemainingDirectory } from "../../../domain/code/contents/find-remaining-directory.ts";
 import {
   type EditableFile,
   readEditableFile,
@@ -25,21 +26,31 @@ export const fileDeletion = new Hono<WebEnv>();
 fileDeletion.get("/:owner/:repo/_delete/:path{.+}", (c) => showChange(c, deletedFile));
 fileDeletion.post("/:owner/:repo/_delete/:path{.+}", (c) => receiveChange(c, deletedFile));
 
-const deletedFile: ChangePage<EditableFile | undefined> = {
+/** The file that the address names, and where a page leads that has deleted it. */
+interface FoundFile {
+  /** Undefined for one that is not there any more. */
+  readonly file: EditableFile | undefined;
+  /** The path of the deepest directory that is left then. */
+  readonly above: string;
+}
+
+const deletedFile: ChangePage<FoundFile> = {
   bytesMax: FORM_BYTES_MAX,
   read: async ({ snapshot: { repository }, revision, names }, c) => {
     const file = await readEditableFile(repository, revision, names);
-    if (!file && c.req.method === "GET") throw notFound();
-    return file;
+    if (c.req.method === "GET") {
+      if (!file) throw notFound();
+      return { ...NONE, file };
+    }
+    const above = await findRemainingDirectory(repository, revision, names);
+    return { file, above: above.join("/") };
   },
-  show: async (c, page, file, state) => {
+  show: async (c, page, found, state) => {
     if (page.isFirst) throw notFound();
-    return showDeletion(c, page, file, state ?? FormState.fresh());
+    return showDeletion(c, page, found?.file, state ?? FormState.fresh());
   },
-  commit: async (page, form, file) => {
-    const { ctx, target, user, path } = page;
-    if (!target) throw notFound();
-    const above = path.slice(0, Math.max(0, path.lastIndexOf("/")));
+  commit: async (page, target, form, { file, above } = NONE) => {
+    const { ctx, user, path } = page;
     // A form that is sent twice finds nothing any more.
     if (file) {
       const sha = form.text("sha");
@@ -54,6 +65,8 @@ const deletedFile: ChangePage<EditableFile | undefined> = {
     return pathAfterCommit(page, form, above);
   },
 };
+
+const NONE: FoundFile = { file: undefined, above: "" };
 
 function showDeletion(
   c: Context<WebEnv>,

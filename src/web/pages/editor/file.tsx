@@ -84,7 +84,7 @@ const newFile: ChangePage<FoundFile> = {
         }),
       isNew: true,
     }),
-  commit: (page, form) => commitFile(page, form, undefined),
+  commit: (page, target, form) => commitFile(page, target, form, undefined),
 };
 
 const editedFile: ChangePage<FoundFile> = {
@@ -109,7 +109,7 @@ const editedFile: ChangePage<FoundFile> = {
     };
     return showEditor(c, page, { found, state: state ?? FormState.fresh(fresh), isNew: false });
   },
-  commit: (page, form, found) => commitFile(page, form, found?.file),
+  commit: (page, target, form, found) => commitFile(page, target, form, found?.file),
 };
 
 async function readDefinition(
@@ -120,8 +120,9 @@ async function readDefinition(
   return (root && (await findDefinition(repository, root, names))) ?? {};
 }
 
-/** The path that a form gives to its file. */
-const readPath = (form: SentForm): string => form.line("tree_path", PATH_CHARS_MAX);
+/** The path that a form gives to its file: one with spaces around it stays as it is. */
+const readPath = ({ path }: EditorPage, form: SentForm): string =>
+  form.text("tree_path") === path ? path : form.line("tree_path", PATH_CHARS_MAX);
 
 const readTextForm = (form: SentForm): TextForm => ({
   lineEnd: form.text("line_end") === "crlf" ? "crlf" : "lf",
@@ -135,7 +136,7 @@ const readTextForm = (form: SentForm): TextForm => ({
  */
 async function readContent(page: EditorPage, form: SentForm): Promise<Uint8Array> {
   const { ctx, repo, branch, isFirst } = page;
-  const names = splitPath(form.text("tree_path").trim());
+  const names = splitPath(readPath(page, form));
   const definition = isFirst
     ? {}
     : await readSnapshot(ctx, repo, async (snapshot) => {
@@ -157,12 +158,12 @@ async function readContent(page: EditorPage, form: SentForm): Promise<Uint8Array
  */
 async function commitFile(
   page: EditorPage,
+  target: RepositoryContext,
   form: SentForm,
   file: EditableFile | undefined,
 ): Promise<string> {
-  const { ctx, target, user } = page;
-  if (!target) throw notFound();
-  const path = readPath(form);
+  const { ctx, user } = page;
+  const path = readPath(page, form);
   if (path === "") throw invalidField("tree_path", "must not be empty");
   const sha = form.text("sha");
   const isText = form.isSet("content");
@@ -387,7 +388,7 @@ function Content({ state, definition }: { state: FormState; definition: Definiti
 async function renderResult(page: EditorPage, state: FormState, file: EditableFile | undefined) {
   const { ctx, repo, branch } = page;
   const action = state.of("action").value;
-  const path = state.of("tree_path").value.trim();
+  const path = readPath(page, state.form);
   if (state.refusal || path === "") return undefined;
   if (action === "preview") {
     const text = state.of("content").value.replaceAll("\r\n", "\n");

@@ -7,7 +7,7 @@ import type { WebEnv } from "../../env.ts";
 import { GeneralFault } from "../create/fields.tsx";
 import { FormState } from "../create/form-state.ts";
 import { unchangedPath } from "../editor-path.ts";
-import { Fault, Form } from "../layout.tsx";
+import { Fault, fieldAttributes, Form, Hint } from "../layout.tsx";
 import { type ChangePage, receiveChange, renderChange, showChange } from "./change-page.tsx";
 import { COMMIT_FIELDS, CommitFields, pathAfterCommit, readCommit } from "./commit-fields.tsx";
 import type { EditorPage } from "./enter.ts";
@@ -33,15 +33,16 @@ const appliedPatch: ChangePage<void> = {
     if (page.isFirst) throw notFound();
     return showPatch(c, page, state ?? FormState.fresh());
   },
-  commit: async (page, form) => {
-    const { ctx, target, user } = page;
-    if (!target) throw notFound();
+  commit: async (page, target, form) => {
+    const { ctx, user } = page;
     const text = form.text("content").replaceAll("\r\n", "\n");
     if (text.trim() === "") throw invalidField("content", "must not be empty");
     await patchFiles(ctx, target, user, text, await readCommit(page, form));
     return pathAfterCommit(page, form, "");
   },
 };
+
+const HINT = "As git diff or git format-patch write it. It is applied as a whole, or not at all.";
 
 /** The reason for which git refuses a patch, by file. */
 const toReason = (fault: string): string =>
@@ -76,15 +77,12 @@ function showPatch(
             autocapitalize="none"
             wrap="off"
             required
-            aria-invalid={fault === undefined ? undefined : "true"}
-            aria-describedby={fault === undefined ? "content-hint" : "content-fault"}
+            {...fieldAttributes("content", fault, HINT)}
           >
             {`\n${value}`}
           </textarea>
           <Fault id="content-fault" text={fault && toReason(fault)} />
-          <p class="hint" id="content-hint">
-            As git diff or git format-patch write it. It is applied as a whole, or not at all.
-          </p>
+          <Hint id="content-hint" text={HINT} />
         </div>
         <CommitFields page={page} state={state} summary="apply-patch">
           <div class="row">

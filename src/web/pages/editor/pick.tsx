@@ -62,9 +62,9 @@ const pick = (kind: PickKind): ChangePage<Picked> => ({
     if (!picked) throw notFound();
     return showPick(c, page, picked, kind, state);
   },
-  commit: async (page, form, picked) => {
-    const { ctx, target, user } = page;
-    if (!target || !picked) throw notFound();
+  commit: async (page, target, form, picked) => {
+    const { ctx, user } = page;
+    if (!picked) throw notFound();
     const options = await readCommit(page, form);
     const what = { oid: picked.commitOid, kind };
     await pickCommit(ctx, target, user, what, options);

@@ -14,7 +14,14 @@ import { keepText } from "../keep-text.tsx";
 import { Fault, Field, Form } from "../layout.tsx";
 import { orRefuse } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
-import { makeFork, placeOfPath, renderChange, showChange, toOwnFields } from "./change-page.tsx";
+import {
+  makeFork,
+  placeOfPath,
+  renderChange,
+  requireTarget,
+  showChange,
+  toOwnFields,
+} from "./change-page.tsx";
 import {
   COMMIT_FIELDS,
   commitFieldOf,
@@ -47,11 +54,11 @@ fileUpload.post("/:owner/:repo/_upload/:path{.+}", async (c) => {
     const enter = () => enterEditor(c, placeOfPath(c), async () => {});
     const { page } = await enter();
     await requireOwnForm(c, form);
-    const { target, ctx, user } = page;
-    if (!target) {
-      await files.skip();
-      return makeFork(c, page, form);
-    }
+    if (form.text("action") === "fork") return makeFork(c, page, form);
+    const { ctx, user } = page;
+    // Browsers show an answer once they have sent all.
+    if (!page.target) await files.skip();
+    const target = requireTarget(page);
     return orRefuse(
       c,
       async () => {
@@ -62,7 +69,6 @@ fileUpload.post("/:owner/:repo/_upload/:path{.+}", async (c) => {
         return redirectAfterWrite(c, pathAfterCommit(page, form, directory));
       },
       async (refusal) => {
-        // Browsers show an answer once they have sent all.
         await files.skip();
         const now = await enter();
         return showUpload(c, now.page, FormState.refused(form, toOwnFields(refusal)));

@@ -52,11 +52,13 @@ explore.get("/explore/repos", async (c) => {
   const { order, sort, isDescending } = readRepositoryOrder(c);
   const isTopic = c.req.query("topic") === "1";
   const language = await readLanguage(c);
+  const isOwn = c.req.query("yours") === "1" && ctx.actor.user !== undefined;
   const query = {
     ...ALL_REPOSITORIES,
     text,
     isTopic,
     isDescriptionSearched: !isTopic,
+    reachedById: isOwn ? ctx.actor.user?.id : undefined,
     isPrivate: readFilter(c, "private"),
     isTemplate: readFilter(c, "template"),
     isArchived: readFilter(c, "archived"),
@@ -79,6 +81,12 @@ explore.get("/explore/repos", async (c) => {
             spellcheck={false}
           />
         </span>
+        {ctx.actor.user ? (
+          <label class="check">
+            <input type="checkbox" name="yours" value="1" checked={isOwn} />
+            Yours, and of your teams
+          </label>
+        ) : undefined}
         {Object.entries(FILTERS).map(([name, label]) => (
           <label class="check">
             <input type="checkbox" name={name} value="1" checked={c.req.query(name) === "1"} />

@@ -4,6 +4,7 @@ import type { User } from "../../../db/schema/index.ts";
 import { listUserActivities } from "../../../domain/exchange/activities/list-activities.ts";
 import { ALL_ISSUES, type PersonRole } from "../../../domain/issues/lists/issue-query.ts";
 import { searchIssues } from "../../../domain/issues/lists/search-issues.ts";
+import { listOrganizationsOf } from "../../../domain/people/accounts/list-accounts.ts";
 import { listRecentRepositories } from "../../../domain/repos/repository/list-recent-repositories.ts";
 import { ALL_REPOSITORIES } from "../../../domain/repos/repository/repository-query.ts";
 import { searchRepositories } from "../../../domain/repos/repository/search-repositories.ts";
@@ -13,6 +14,7 @@ import type { WebEnv } from "../../env.ts";
 import { ActivityList } from "../activity-list.tsx";
 import { accountPath, issuePath, repositoryPath } from "../addresses.ts";
 import { Ago } from "../ago.tsx";
+import { Avatar } from "../avatar.tsx";
 import { Icon } from "../icon.tsx";
 import type { Page } from "../open-page.ts";
 import { Pager, readListPage } from "../pager.tsx";
@@ -23,10 +25,10 @@ const FEED_SIZE = 20;
 const LIST_SIZE = 6;
 
 /**
- * The first page of a reader who is signed in: their repositories, what waits for them, and the
- * feed.
+ * The first page of a reader who is signed in: their repositories and organizations, what waits for
+ * them, and the feed.
  *
- * Cost: one round trip of the database, of five calls.
+ * Cost: one round trip of the database, of six calls.
  */
 export async function renderDashboard(
   c: Context<WebEnv>,
@@ -36,8 +38,9 @@ export async function renderDashboard(
   const { ctx } = page;
   const list = readListPage(c, FEED_SIZE);
   const some = { size: LIST_SIZE, offset: 0 };
-  const [own, recent, feed, reviews, assigned] = await Promise.all([
-    searchRepositories(ctx, { ...ALL_REPOSITORIES, ownerId: user.id }, some),
+  const [own, organizations, recent, feed, reviews, assigned] = await Promise.all([
+    searchRepositories(ctx, { ...ALL_REPOSITORIES, reachedById: user.id }, some),
+    listOrganizationsOf(ctx, user, some),
     listRecentRepositories(ctx, user, LIST_SIZE),
     listUserActivities(ctx, user, { isOwnOnly: false }, list),
     searchIssues(ctx, openIssuesOf(user, "review_requested"), some),
@@ -64,14 +67,38 @@ export async function renderDashboard(
             </div>
             <Repositories
               repositories={own.items}
-              empty="You have no repository yet. Create one, or push to a new name."
+              empty="You have no repository yet, of your own or by a team. Create one, or push to a new name."
             />
             {own.total > own.items.length ? (
               <p class="inside more">
-                <a href={`${accountPath(user)}?tab=repositories`}>{`All ${own.total}`}</a>
+                <a href="/explore/repos?yours=1">{`All ${own.total}`}</a>
               </p>
             ) : undefined}
           </section>
+          {organizations.total === 0 ? undefined : (
+            <section class="box" aria-labelledby="organizations">
+              <h2 id="organizations" class="box-head">
+                Your organizations
+              </h2>
+              <ul class="commits">
+                {organizations.items.map((account) => (
+                  <li>
+                    <Avatar account={account} size={24} />
+                    <a class="grow" href={accountPath(account)}>
+                      {account.name}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+              {organizations.total > organizations.items.length ? (
+                <p class="inside more">
+                  <a href={`${accountPath(user)}?tab=organizations`}>
+                    {`All ${organizations.total}`}
+                  </a>
+                </p>
+              ) : undefined}
+            </section>
+          )}
           {others.length === 0 ? undefined : (
             <section class="box" aria-labelledby="recent">
               <h2 id="recent" class="box-head">

@@ -236,7 +236,7 @@ function ThreadBody({ thread, nextId, on }: CodeThreadProps) {
           headOid={pull.pull.headOid}
           hasPending={hasPending}
           body={isRefused ? refused.form.text("body") : ""}
-          fault={isRefused ? refused.refusal.text : undefined}
+          fault={isRefused ? refused.refusal.fault : undefined}
           cancelHref={hrefOf(root.entry.id)}
         />
       ) : undefined}

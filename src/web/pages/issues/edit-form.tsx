@@ -44,7 +44,7 @@ export function EditForm(props: EditFormProps) {
         name="body"
         id={`edit-${id}`}
         value={refused?.form.text("body") ?? body}
-        fault={refused?.refusal.text}
+        fault={refused?.refusal.fault}
         isRequired={commentId !== undefined}
         isFirst
       />

@@ -45,7 +45,7 @@ export function IssueHead({ c, page, issue, sending, refused }: IssueHeadProps) 
           label="Title"
           name="title"
           value={isRefused ? refused.form.text("title") : row.title}
-          fault={isRefused ? refused.refusal.text : undefined}
+          fault={isRefused ? refused.refusal.fault : undefined}
           maxlength={TITLE_CHARS_MAX}
           isFirst
         />

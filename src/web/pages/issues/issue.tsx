@@ -463,7 +463,7 @@ function NewComment({ c, page, conversation, sending, refused, talk, texts }: Ne
           label="Comment"
           name="body"
           value={refused && isRefused ? refused.form.text("body") : firstText(c, texts)}
-          fault={refused && isRefused ? refused.refusal.text : undefined}
+          fault={refused && isRefused ? refused.refusal.fault : undefined}
           hasFiles={page.ctx.config.areAttachmentsOn}
         />
       </div>

@@ -7,6 +7,7 @@ import type {
   MergeQueueState,
   MergeStyle,
 } from "../../../db/schema/index.ts";
+import { TOO_FEW_APPROVALS } from "../../../domain/code/protections/merge-refusal.ts";
 import type { PullMergeState } from "../../../domain/pulls/merge/read-merge-state.ts";
 import type { Form } from "../form.ts";
 import { isDraftTitle } from "../../../shapes/issues/issue.ts";
@@ -143,7 +144,7 @@ const MERGEABILITY: Readonly<Record<Mergeability, readonly [isMet: boolean | und
   };
 
 function Conditions({ page, state, sending }: MergeBoxProps) {
-  const { pull, unmet, isBlocked, queued, isScheduled } = state;
+  const { pull, unmet, approvalsMissing, isBlocked, queued, isScheduled } = state;
   const { row } = pull;
   const own = pull.pull;
   const isCurrent = isMergeabilityCurrent(pull);
@@ -173,7 +174,11 @@ function Conditions({ page, state, sending }: MergeBoxProps) {
       </Condition>
       <Checks state={state} />
       {unmet.map((condition) => (
-        <Condition isMet={false}>{`${condition}.`}</Condition>
+        <Condition isMet={false}>
+          {condition === TOO_FEW_APPROVALS
+            ? `It needs ${approvalsMissing} more approval${approvalsMissing === 1 ? "" : "s"}.`
+            : `${condition}.`}
+        </Condition>
       ))}
       {isBlocked ? (
         <Condition isMet={false}>It waits for others, which are still open.</Condition>
@@ -388,6 +393,7 @@ function Forms({ page, state, sending, sent }: MergeBoxProps) {
   }
   const isPending = unmet.length > 0 || statuses.some(({ state: each }) => each === "pending");
   const isReady = !isDraftTitle(row.title);
+  const isMergeable = hasQueue || mayForce || unmet.length === 0 || !isReady;
   return (
     <ActionForm {...sending} action="merge" class="inside">
       <input type="hidden" name="head" value={pull.pull.headOid} />
@@ -436,11 +442,18 @@ function Forms({ page, state, sending, sent }: MergeBoxProps) {
         </label>
       ) : undefined}
       <div class="row">
-        <button type="submit" class="primary" disabled={!isReady}>
-          {hasQueue ? "Add to the merge queue" : "Merge"}
-        </button>
+        {isMergeable ? (
+          <button type="submit" class="primary" disabled={!isReady}>
+            {hasQueue ? "Add to the merge queue" : "Merge"}
+          </button>
+        ) : undefined}
         {isPending && isReady && !hasQueue ? (
-          <button type="submit" name="when" value="ready">
+          <button
+            type="submit"
+            name="when"
+            value="ready"
+            class={isMergeable ? undefined : "primary"}
+          >
             Merge when nothing is missing
           </button>
         ) : undefined}

@@ -51,7 +51,7 @@ export function ReviewForm({ page, pull, sending, pending, refused }: ReviewForm
           name="body"
           id="review-body"
           value={isRefused ? refused.form.text("body") : (pending?.body ?? "")}
-          fault={isRefused ? refused.refusal.text : undefined}
+          fault={isRefused ? refused.refusal.fault : undefined}
           hasFiles={page.ctx.config.areAttachmentsOn}
         />
         <div class="row">

@@ -14,7 +14,7 @@ import type { FormField } from "../../../domain/issues/issue/issue-template.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import type { FormState } from "../create/form-state.ts";
 import type { Form } from "../form.ts";
-import { Fault } from "../layout.tsx";
+import { Fault, fieldAttributes } from "../layout.tsx";
 import { renderComments } from "../markup.ts";
 import { TEXT_CHARS_MAX, TextField } from "../text-field.tsx";
 import { UserText } from "../user-text.tsx";
@@ -80,19 +80,17 @@ function TemplateField({ repo, hasFiles, field, state, initialOf, html }: Templa
       />
     );
   }
-  const [faultId, hintId] = [`${name}-fault`, `${name}-hint`];
   const shared = {
     id: name,
     name,
     required: isFieldRequired(field),
-    "aria-invalid": fault === undefined ? undefined : ("true" as const),
-    "aria-describedby": fault === undefined ? hintId : faultId,
+    ...fieldAttributes(name, fault, description),
   };
   return (
     <div class="field wide">
       {field.type === "checkboxes" ? undefined : <label for={name}>{labelOf(field)}</label>}
       {description === undefined ? undefined : (
-        <div class="hint" id={hintId}>
+        <div class="hint" id={`${name}-hint`}>
           {raw(description)}
         </div>
       )}
@@ -134,7 +132,7 @@ function TemplateField({ repo, hasFiles, field, state, initialOf, html }: Templa
           value={state.valueOf(name, initialOf(field))}
         />
       )}
-      <Fault id={faultId} text={fault} />
+      <Fault id={`${name}-fault`} text={fault} />
     </div>
   );
 }

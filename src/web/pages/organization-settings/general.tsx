@@ -145,7 +145,7 @@ function DangerZone({ page, forms }: PartProps) {
   );
   return (
     <section class="card form" aria-labelledby="danger">
-      <h3 id="danger">Name and the end</h3>
+      <h3 id="danger">Rename and delete</h3>
       <h4>Rename</h4>
       <p>The present name leads to the new one, until another account takes it.</p>
       <ActionForm page={page} to={page.path} action="rename">

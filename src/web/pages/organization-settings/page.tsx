@@ -6,7 +6,7 @@ import { type AccountPage, enterOrganizationPage } from "../account/enter.ts";
 import { renderAccount } from "../account/frame.tsx";
 import { requireOwn } from "../open-page.ts";
 import { ACTIONS_LINKS } from "../owner-settings/actions-links.ts";
-import { SettingsFrame } from "../owner-settings/settings-frame.tsx";
+import { SettingsFrame, type SettingsLinks } from "../owner-settings/settings-frame.tsx";
 import type {
   EnterSettings,
   SettingsPage,
@@ -25,19 +25,18 @@ export type OrganizationSettingsPage = AccountPage & SettingsPage;
 /** A page of an organization's settings. */
 export type OrganizationSettingsPart = SettingsPart<OrganizationSettingsPage>;
 
-/** The parts of the settings, by their paths. */
-const LINKS = {
-  "": "General",
-  "/labels": "Labels",
-  "/rulesets": "Rules for branches",
-  "/hooks": "Webhooks",
+const LINKS: SettingsLinks = {
+  "": ["General", "organizations"],
+  "/labels": ["Labels", "issues#labels"],
+  "/rulesets": ["Rules for branches", "protection#rulesets-of-an-organization"],
+  "/hooks": ["Webhooks", "webhooks#creating-a-webhook"],
   ...ACTIONS_LINKS,
-  "/blocked_users": "Blocked users",
-  "/packages": "Packages",
-} as const;
+  "/blocked_users": ["Blocked users", "access#blocks"],
+  "/packages": ["Packages", "packages#cleanup-rules"],
+};
 
 /** The parts that the service has. */
-const linksOf = ({ ctx }: AccountPage): Record<string, string> =>
+const linksOf = ({ ctx }: AccountPage): SettingsLinks =>
   Object.fromEntries(
     Object.entries(LINKS).filter(([path]) => path !== "/packages" || ctx.config.packages.isOn),
   );
@@ -66,6 +65,7 @@ export function renderOrganizationSettings(
     <SettingsFrame
       path={organizationSettingsPath(account)}
       links={linksOf(page)}
+      help="organizations#teams"
       view={view}
       refusal={refusal}
     />,

@@ -15,6 +15,7 @@ import {
   RuleFields,
   toRuleForm,
 } from "../owner-settings/rule-form.tsx";
+import { RuleSummary } from "../owner-settings/rule-summary.tsx";
 import { ActionForm, AskingForm } from "../owner-settings/settings-frame.tsx";
 import { Pager, readListPage } from "../pager.tsx";
 import { readId } from "../read-id.ts";
@@ -59,26 +60,27 @@ export const rulesets: OrganizationSettingsPart = {
           {items.length === 0 ? <p class="soft">There is none.</p> : undefined}
           {items.length === 0 ? undefined : (
             <ul class="box commits">
-              {items.map(({ id, name, repositoryPatterns }) => (
+              {items.map((rule) => (
                 <li>
                   <div class="grow">
-                    <code>{name}</code>
+                    <code>{rule.name}</code>
+                    <RuleSummary rule={rule} />
                     <div class="soft">
-                      {repositoryPatterns === ""
+                      {rule.repositoryPatterns === ""
                         ? "In all repositories"
-                        : `In repositories ${repositoryPatterns}`}
+                        : `In repositories ${rule.repositoryPatterns}`}
                     </div>
                   </div>
-                  <a class="button small" href={`${to}/${id}`}>
-                    Edit<span class="hidden">{` ${name}`}</span>
+                  <a class="button small" href={`${to}/${rule.id}`}>
+                    Edit<span class="hidden">{` ${rule.name}`}</span>
                   </a>
                   <AskingForm
                     page={page}
                     to={to}
                     action="delete"
-                    fields={{ id }}
+                    fields={{ id: rule.id }}
                     label="Delete"
-                    about={name}
+                    about={rule.name}
                   />
                 </li>
               ))}

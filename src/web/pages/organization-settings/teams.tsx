@@ -7,6 +7,7 @@ import { createTeam, type NewTeam } from "../../../domain/people/orgs/create-tea
 import { deleteTeam } from "../../../domain/people/orgs/delete-team.ts";
 import { editTeam } from "../../../domain/people/orgs/edit-team.ts";
 import { findTeamNamed } from "../../../domain/people/orgs/find-team.ts";
+import { checkTeamName } from "../../../domain/people/orgs/team-options.ts";
 import { addTeamMember, removeTeamMember } from "../../../domain/people/orgs/team-members.ts";
 import {
   addTeamRepository,
@@ -14,7 +15,7 @@ import {
 } from "../../../domain/people/orgs/team-repositories.ts";
 import { findTeamWithRepository } from "../../../domain/repos/repository/find-team-with-repository.ts";
 import { listNamedTeamRepositories } from "../../../domain/repos/repository/list-repositories.ts";
-import { notFound } from "../../../lib/failure.ts";
+import { conflict, notFound } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath, repositoryPath } from "../addresses.ts";
 import { Avatar } from "../avatar.tsx";
@@ -35,11 +36,11 @@ const UNIT = "unit-";
 const UNIT_NAMES: Readonly<Record<Unit, string>> = {
   code: "Code",
   issues: "Issues",
-  ext_issues: "Issues elsewhere",
+  ext_issues: "External issues",
   pulls: "Pull requests",
   releases: "Releases",
   wiki: "Wiki",
-  ext_wiki: "Wiki elsewhere",
+  ext_wiki: "External wiki",
   projects: "Projects",
   packages: "Packages",
   actions: "Actions",
@@ -54,21 +55,29 @@ const teamsPath = ({ account }: Page): string => `/org/${account.name}/teams`;
 const teamPath = (page: Page, { name }: Pick<Team, "name">): string =>
   `${teamsPath(page)}/${encodeURIComponent(name)}`;
 
+/** The members of a team, where more are added. */
+const membersPath = (page: Page, team: Pick<Team, "name">): string =>
+  `${teamPath(page, team)}/edit#members`;
+
 /** The input of a form for a team. @throws Failure `invalid` */
-const readTeam = (form: Form): NewTeam => ({
-  name: form.line("team_name", CHARS_MAX.name),
-  description: form.line("description", CHARS_MAX.description),
-  permission: form.text("permission") === "admin" ? "admin" : "read",
-  unitsMap: Object.fromEntries(
-    UNITS.map((unit) => [`repo.${unit}`, form.text(UNIT + unit) || "none"]),
-  ),
-  includesAllRepositories: form.text("repo_access") === "all",
-  canCreateOrgRepo: form.isSet("can_create_org_repo"),
-});
+function readTeam(form: Form): NewTeam {
+  const name = form.line("team_name", CHARS_MAX.name);
+  checkTeamName(name, "team_name");
+  return {
+    name,
+    description: form.line("description", CHARS_MAX.description),
+    permission: form.text("permission") === "admin" ? "admin" : "read",
+    unitsMap: Object.fromEntries(
+      UNITS.map((unit) => [`repo.${unit}`, form.text(UNIT + unit) || "none"]),
+    ),
+    includesAllRepositories: form.text("repo_access") === "all",
+    canCreateOrgRepo: form.isSet("can_create_org_repo"),
+  };
+}
 
 /** The field that a refusal is about. */
 function fieldOf(message: string): string | undefined {
-  if (/already exists|reserved|^\[name\]/.test(message)) return "team_name";
+  if (/already exists|reserved/.test(message)) return "team_name";
   return /blocked|user/.test(message) ? "member" : undefined;
 }
 
@@ -90,8 +99,7 @@ export const newTeam: OrganizationSettingsPart = {
   }),
   actions: {
     async create(page, form) {
-      const team = await createTeam(page.ctx, page.account, readTeam(form));
-      return `${teamPath(page, team)}/edit`;
+      return membersPath(page, await createTeam(page.ctx, page.account, readTeam(form)));
     },
   },
   fieldOf,
@@ -118,7 +126,7 @@ export const editedTeam: OrganizationSettingsPart = {
       body: (
         <>
           <section class="card form" aria-label="The team">
-            <ActionForm page={page} to={to} action="update">
+            <ActionForm page={page} to={to} action="update" fields={{ seen: grantsOf(team) }}>
               {team.access === ACCESS.owner ? (
                 <OwnersFields state={forms.of("update", toTeamForm(team))} team={team} />
               ) : (
@@ -210,6 +218,11 @@ export const editedTeam: OrganizationSettingsPart = {
   actions: {
     async update(page, form, { c }) {
       const team = await findTeamOf(page, c);
+      if (team.access !== ACCESS.owner && form.text("seen") !== grantsOf(team)) {
+        throw conflict(
+          "Somebody else has changed the team meanwhile: look at it, and save it again",
+        );
+      }
       const input =
         team.access === ACCESS.owner
           ? { description: form.line("description", CHARS_MAX.description) }
@@ -227,7 +240,7 @@ export const editedTeam: OrganizationSettingsPart = {
       const refuse = refuseUnknown("member", "must be the name of a user");
       if (!user) return refuse(notFound());
       await addTeamMember(ctx, team, user).catch(refuse);
-      return `${teamPath(page, team)}/edit`;
+      return membersPath(page, team);
     },
     async remove_member(page, form, { c }) {
       const { ctx, account } = page;
@@ -239,17 +252,17 @@ export const editedTeam: OrganizationSettingsPart = {
       ]);
       // Who is no member any more stays none.
       if (user) await removeTeamMember(ctx, team, user);
-      return `${teamPath(page, team)}/edit`;
+      return membersPath(page, team);
     },
     async add_repository(page, form, { c }) {
       const { team, repo } = await findWithRepository(page, form, c);
       await addTeamRepository(page.ctx, team, repo);
-      return `${teamPath(page, team)}/edit`;
+      return `${teamPath(page, team)}/edit#repositories`;
     },
     async remove_repository(page, form, { c }) {
       const { team, repo } = await findWithRepository(page, form, c);
       await removeTeamRepository(page.ctx, team, repo);
-      return `${teamPath(page, team)}/edit`;
+      return `${teamPath(page, team)}/edit#repositories`;
     },
   },
   fieldOf,
@@ -284,6 +297,15 @@ const toTeamForm = (team: Team): Record<string, string> => ({
     }),
   ),
 });
+
+/** What a team grants, as a form of it was opened with: what is taken away meanwhile stays so. */
+export const grantsOf = ({ access, units, ...team }: Team): string =>
+  [
+    access,
+    team.includesAllRepositories,
+    team.canCreateOrgRepo,
+    ...UNITS.map((unit) => units[unit] ?? ACCESS.none),
+  ].join();
 
 interface TeamFieldsProps {
   state: FormState;
@@ -338,12 +360,15 @@ function TeamFields({ state, team }: TeamFieldsProps) {
         legend="Access"
         name="permission"
         options={[
-          ["units", "By units", "As is chosen below."],
+          ["units", "By units", "What is chosen below for each unit."],
           ["admin", "Administration", "Members administer the repositories."],
         ]}
       />
       <fieldset>
         <legend>Units</legend>
+        <p class="hint">
+          Whatever the repositories have of these. External ones are links to another service.
+        </p>
         <div class="scopes">
           {UNITS.map((unit) => (
             <SelectField

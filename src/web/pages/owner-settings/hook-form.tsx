@@ -111,7 +111,7 @@ export function HookFields({ state, type, hook }: HookFieldsProps) {
         label="Address that receives"
         {...state.of("url")}
         maxlength={CHARS_MAX.url}
-        hint="A URL with http or https."
+        hint="A URL with http or https, of a host that the service may reach (ALLOWED_HOST_LIST)."
       />
       {isPlain(type) ? (
         <SelectField
@@ -145,6 +145,7 @@ export function HookFields({ state, type, hook }: HookFieldsProps) {
         name="authorization_header"
         charsMax={CHARS_MAX.authorization}
         isStored={(hook?.authorization ?? null) !== null}
+        kept=", unless the address leads to another host"
       />
       <fieldset>
         <legend>Events</legend>
@@ -184,9 +185,11 @@ interface SecretFieldProps {
   charsMax: number;
   /** Whether there is one, which is never shown. */
   isStored: boolean;
+  /** When an empty field does not keep it, as the end of a sentence. */
+  kept?: string;
 }
 
-function SecretField({ state, label, name, charsMax, isStored }: SecretFieldProps) {
+function SecretField({ state, label, name, charsMax, isStored, kept = "" }: SecretFieldProps) {
   return (
     <>
       <Field
@@ -195,7 +198,7 @@ function SecretField({ state, label, name, charsMax, isStored }: SecretFieldProp
         type="password"
         autocomplete="new-password"
         maxlength={charsMax}
-        hint={isStored ? "There is one. Empty: it stays." : "None yet."}
+        hint={isStored ? `There is one. Empty: it stays${kept}.` : "None yet."}
         fault={state.of(name).fault}
         isOptional
       />

@@ -4,6 +4,7 @@ import {
   DELIVERY_STATUSES,
   type Hook,
   HOOK_TYPES,
+  type HookLevel,
   type HookType,
 } from "../../../db/schema/index.ts";
 import { findTestRepository } from "../../../domain/exchange/webhooks/dispatch/find-test-repository.ts";
@@ -21,9 +22,10 @@ import { createHook } from "../../../domain/exchange/webhooks/hooks/create-hook.
 import { deleteHook } from "../../../domain/exchange/webhooks/hooks/delete-hook.ts";
 import { editHook } from "../../../domain/exchange/webhooks/hooks/edit-hook.ts";
 import { findHook } from "../../../domain/exchange/webhooks/hooks/find-hook.ts";
-import type { HookOwner } from "../../../domain/exchange/webhooks/hooks/hook-owner.ts";
+import type { HookOwner, SITE_LEVELS } from "../../../domain/exchange/webhooks/hooks/hook-owner.ts";
 import { listHooks } from "../../../domain/exchange/webhooks/hooks/list-hooks.ts";
 import { requireWebhooks } from "../../../domain/exchange/webhooks/hooks/require-webhooks.ts";
+import type { Listed } from "../../../domain/slice.ts";
 import { countAction } from "../../../entrance/count-action.ts";
 import { invalidField, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -50,10 +52,26 @@ export interface HookScope {
   readonly repo?: RepositoryContext;
 }
 
+/** Webhooks that a page lists together, and to which more are added. */
+export interface HookGroup {
+  /** The path, below that of the settings, of the forms for new ones. */
+  readonly path: string;
+  /** The heading; "" for none. */
+  readonly title: string;
+  readonly about: string;
+  /** Of webhooks of the service. */
+  readonly siteLevel?: (typeof SITE_LEVELS)[number];
+}
+
+const ALL_HOOKS: readonly HookGroup[] = [
+  { path: LINK, title: "", about: "They receive the events that each subscribes to." },
+];
+
 /** The parts of settings about webhooks: their list, the forms, and what was delivered. */
 export function hookParts<P extends SettingsPage>(
   settings: string,
   scopeOf: (page: P) => HookScope,
+  groups: readonly HookGroup[] = ALL_HOOKS,
 ): SettingsPart<P>[] {
   /** SECURITY: a hook is found with its owner alone. @throws Failure `forbidden` */
   const enter = (page: P): HookScope => {
@@ -67,29 +85,24 @@ export function hookParts<P extends SettingsPage>(
     async show(page, _forms, c) {
       const { hookOwner } = enter(page);
       const shown = readListPage(c, PAGE_SIZE);
-      const { items, total } = await listHooks(page.ctx, hookOwner, shown);
+      const lists = await Promise.all(
+        groups.map(({ siteLevel }) =>
+          listHooks(page.ctx, hookOwner, shown, siteLevel && [siteLevel]),
+        ),
+      );
       return {
         title: "Webhooks",
         link: LINK,
         body: (
           <>
-            <p>
-              {total === 0
-                ? "Nothing is told of events yet."
-                : `${total} webhook${total === 1 ? "" : "s"}, oldest first.`}
-            </p>
-            <HookList page={page} hooks={items} />
-            <Pager url={c.req.url} page={shown} total={total} />
-            <section class="card" aria-labelledby="new-hook">
-              <h3 id="new-hook">Add a webhook</h3>
-              <ul class="links">
-                {HOOK_TYPES.map((type) => (
-                  <li>
-                    <a href={`${page.path}/hooks/${type}/new`}>{HOOK_TYPE_NAMES[type]}</a>
-                  </li>
-                ))}
-              </ul>
-            </section>
+            {groups.map((group, at) => (
+              <Group page={page} group={group} listed={lists[at] ?? NO_HOOKS} />
+            ))}
+            <Pager
+              url={c.req.url}
+              page={shown}
+              total={Math.max(...lists.map(({ total }) => total))}
+            />
           </>
         ),
       };
@@ -103,18 +116,18 @@ export function hookParts<P extends SettingsPage>(
     },
   };
 
-  const create: SettingsPart<P> = {
-    path: `${settings}/hooks/:type/new`,
+  const createIn = ({ path, siteLevel }: HookGroup): SettingsPart<P> => ({
+    path: `${settings}${path}/:type/new`,
     async show(page, forms, c) {
       enter(page);
       const type = typeOf(c);
       const state = forms.of("create", { content_type: "json" });
       return {
-        title: `New webhook for ${HOOK_TYPE_NAMES[type]}`,
+        title: `New ${nameOf(siteLevel)} for ${HOOK_TYPE_NAMES[type]}`,
         link: LINK,
         body: (
           <section class="card form" aria-label="The webhook">
-            <ActionForm page={page} to={`${page.path}/hooks/${type}/new`} action="create">
+            <ActionForm page={page} to={`${page.path}${path}/${type}/new`} action="create">
               <HookFields state={state} type={type} hook={undefined} />
               <button type="submit" class="primary">
                 Add webhook
@@ -128,12 +141,12 @@ export function hookParts<P extends SettingsPage>(
       async create(page, form, { c }) {
         const { hookOwner } = enter(page);
         const type = typeOf(c);
-        const hook = await createHook(page.ctx, hookOwner, { ...readHook(form, type), type });
-        return hookPath(page, hook.id);
+        const options = { ...readHook(form, type), type, ...(siteLevel && { siteLevel }) };
+        return hookPath(page, (await createHook(page.ctx, hookOwner, options)).id);
       },
     },
     fieldOf: hookFieldOf,
-  };
+  });
 
   const one: SettingsPart<P> = {
     path: `${settings}/hooks/:id`,
@@ -148,7 +161,7 @@ export function hookParts<P extends SettingsPage>(
       ]);
       const to = hookPath(page, id);
       return {
-        title: `Webhook for ${HOOK_TYPE_NAMES[hook.type]}`,
+        title: capitalize(`${nameOf(hook.level)} for ${HOOK_TYPE_NAMES[hook.type]}`),
         link: LINK,
         body: (
           <>
@@ -178,6 +191,7 @@ export function hookParts<P extends SettingsPage>(
                     label="Repository"
                     {...forms.of("test").of("repo")}
                     maxlength={CHARS_MAX.repository}
+                    hint={hookOwner.level === "site" ? "As owner/name." : undefined}
                   />
                 )}
                 <Field
@@ -223,14 +237,14 @@ export function hookParts<P extends SettingsPage>(
         await testHook(ctx, hookOwner, tested, id, form.line("ref", CHARS_MAX.ref)).catch(
           refuseUnknown("ref", "must be one of the repository, which needs a commit"),
         );
-        return hookPath(page, id);
+        return `${hookPath(page, id)}#deliveries`;
       },
       async redeliver_failed(page, form, { c }) {
         const { hookOwner } = enter(page);
         const since = Date.parse(form.text("since"));
         if (!Number.isFinite(since)) throw invalidField("since", "must be a day");
         await redeliverFailed(page.ctx, hookOwner, idOf(c), since);
-        return hookPath(page, idOf(c));
+        return `${hookPath(page, idOf(c))}#deliveries`;
       },
     },
     fieldOf: hookFieldOf,
@@ -256,12 +270,6 @@ export function hookParts<P extends SettingsPage>(
               <button type="submit">Deliver it again</button>
             </ActionForm>
             <Message
-              title="Request"
-              line={detail.request && `${detail.request.method} ${detail.request.url}`}
-              headers={detail.request?.headers}
-              body={detail.request?.body}
-            />
-            <Message
               title="Response"
               line={
                 detail.response
@@ -270,6 +278,12 @@ export function hookParts<P extends SettingsPage>(
               }
               headers={detail.response?.headers}
               body={detail.response?.body}
+            />
+            <Message
+              title="Request"
+              line={detail.request && `${detail.request.method} ${detail.request.url}`}
+              headers={detail.request?.headers}
+              body={detail.request?.body}
             />
           </>
         ),
@@ -285,7 +299,56 @@ export function hookParts<P extends SettingsPage>(
     },
   };
 
-  return [list, create, one, delivery];
+  return [list, ...groups.map(createIn), one, delivery];
+}
+
+/** What a webhook of a level is called. */
+const nameOf = (level: HookLevel | undefined): string =>
+  level === "system" || level === "default" ? `${level} webhook` : "webhook";
+
+const capitalize = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+const NO_HOOKS: Listed<Hook> = { items: [], total: 0 };
+
+interface GroupProps {
+  page: SettingsPage;
+  group: HookGroup;
+  listed: Listed<Hook>;
+}
+
+function Group({
+  page,
+  group: { path, title, about, siteLevel },
+  listed: { items, total },
+}: GroupProps) {
+  const id = `new${path.replace("/", "-")}`;
+  return (
+    <>
+      {title === "" ? undefined : <h3>{title}</h3>}
+      <p>
+        {about}{" "}
+        {total === 0
+          ? "There are none yet."
+          : `${total} webhook${total === 1 ? "" : "s"}, oldest first.`}
+      </p>
+      <HookList page={page} hooks={items} />
+      <section class="card" aria-labelledby={id}>
+        <p id={id}>
+          <strong>{`Add a ${nameOf(siteLevel)}`}</strong>
+        </p>
+        <p class="soft">
+          For a program of your own choose Gitea; the others send what these services read.
+        </p>
+        <ul class="links">
+          {HOOK_TYPES.map((type) => (
+            <li>
+              <a href={`${page.path}${path}/${type}/new`}>{HOOK_TYPE_NAMES[type]}</a>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
 }
 
 const idOf = (c: Context<WebEnv>, name = "id"): number => readId(c.req.param(name) ?? "");

@@ -174,7 +174,7 @@ interface RuleFieldsProps {
 export function RuleFields({ state, rule, isRuleset }: RuleFieldsProps) {
   const check = (name: Switch) => {
     const [label, setting] = SWITCHES[name];
-    const isSetAtFirst = rule ? rule.settings[setting] : name === "enable_push";
+    const isSetAtFirst = rule?.settings[setting] ?? false;
     return <CheckField state={state} label={label} name={name} isSetAtFirst={isSetAtFirst} />;
   };
   return (
@@ -210,6 +210,7 @@ export function RuleFields({ state, rule, isRuleset }: RuleFieldsProps) {
       />
       <fieldset>
         <legend>Pushes</legend>
+        <p class="hint">Where pushes are not allowed, changes come by pull requests alone.</p>
         {check("enable_push")}
         <List state={state} list="push" rule={rule} />
         {check("enable_force_push")}

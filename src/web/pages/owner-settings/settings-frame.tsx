@@ -1,26 +1,33 @@
 import type { PropsWithChildren } from "hono/jsx";
 
 import { ConfirmMenu } from "../confirm-menu.tsx";
+import { HelpLink } from "../help-link.tsx";
 import { Form, Notice } from "../layout.tsx";
 import type { Refusal } from "../or-refuse.ts";
 import type { SettingsView } from "./settings-part.ts";
 
+/** Parts of settings by their paths below that of the settings, in the order of their links. */
+export type SettingsLinks = Readonly<Record<string, readonly [label: string, document: string]>>;
+
 interface SettingsFrameProps {
   /** The path of the settings. */
   path: string;
-  /** The names of the parts, by their paths below it. */
-  links: Readonly<Record<string, string>>;
+  /** The names of the parts and the documents about them, by their paths below it. */
+  links: SettingsLinks;
+  /** The document about a page that is none of these parts. */
+  help?: string;
   view: SettingsView;
   refusal: Refusal | undefined;
 }
 
 /** A page of settings beside the links of all of them. */
-export function SettingsFrame({ path, links, view, refusal }: SettingsFrameProps) {
+export function SettingsFrame({ path, links, help, view, refusal }: SettingsFrameProps) {
+  const document = view.link === undefined ? help : links[view.link]?.[1];
   return (
     <div class="settings">
       <nav aria-label="Settings">
         <ul class="side-nav">
-          {Object.entries(links).map(([below, label]) => (
+          {Object.entries(links).map(([below, [label]]) => (
             <li>
               <a href={path + below} aria-current={below === view.link ? "page" : undefined}>
                 {label}
@@ -31,6 +38,7 @@ export function SettingsFrame({ path, links, view, refusal }: SettingsFrameProps
       </nav>
       <div>
         {view.isHeaded ? undefined : <h2>{view.title}</h2>}
+        {document === undefined ? undefined : <HelpLink document={document} />}
         {refusal ? <Notice kind="error">{refusal.text}</Notice> : undefined}
         {view.body}
       </div>

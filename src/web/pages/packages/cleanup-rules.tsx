@@ -162,11 +162,14 @@ const findNamed = (c: Context<WebEnv>, { ctx, owner }: RulesPage): Promise<Packa
 
 const rulePath = ({ path }: RulesPage, id: number): string => `${path}/rules/${id}`;
 
-/** The fields at first. A new rule is disabled, so that its preview comes before its work. */
+/**
+ * The fields at first. A new rule is disabled, so that its preview comes before its work, and would
+ * delete old versions alone.
+ */
 const toFields = (rule: PackageCleanupRule | undefined): Record<string, string> => ({
-  keep_count: String(rule?.keepCount ?? 0),
+  keep_count: String(rule?.keepCount ?? 5),
   keep_pattern: rule?.keepPattern ?? "",
-  remove_days: String(rule?.removeDays ?? 0),
+  remove_days: String(rule?.removeDays ?? 90),
   remove_pattern: rule?.removePattern ?? "",
 });
 
@@ -290,17 +293,11 @@ async function showForm(
           name="enabled"
           isSetAtFirst={rule?.isEnabled ?? false}
         />
-        <CheckField
-          state={state}
-          label="Patterns are for the package's name and version, as in name/1.0"
-          name="match_full_name"
-          isSetAtFirst={rule?.matchesFullName ?? false}
-        />
         <Field
-          label="Versions that stay of each package"
+          label="Newest versions of each package that stay"
           {...state.of("keep_count")}
           inputmode="numeric"
-          hint="The newest ones; 0 keeps none for its age."
+          hint="With 0, no version stays for being new."
         />
         <Field
           label="Versions that stay, as a pattern"
@@ -321,6 +318,12 @@ async function showForm(
           maxlength={CLEANUP_LIMITS.patternChars}
           hint="Without one, all that do not stay."
           isOptional
+        />
+        <CheckField
+          state={state}
+          label="Patterns are for the package's name and version, as in name/1.0"
+          name="match_full_name"
+          isSetAtFirst={rule?.matchesFullName ?? false}
         />
         <div class="row">
           <button type="submit" name="action" value="save" class="primary">

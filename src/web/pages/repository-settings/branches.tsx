@@ -19,6 +19,7 @@ import {
   RuleFields,
   toRuleForm,
 } from "../owner-settings/rule-form.tsx";
+import { RuleSummary } from "../owner-settings/rule-summary.tsx";
 import { ActionForm, AskingForm } from "../owner-settings/settings-frame.tsx";
 import { readId } from "../read-id.ts";
 import { listBranchNames } from "./ref-names.ts";
@@ -106,6 +107,7 @@ function Rules({ page, rules, matched }: RulesProps) {
             <div class="grow">
               <code>{rule.name}</code>
               <Matched matched={matched} id={rule.id} kind="branch" />
+              <RuleSummary rule={rule} />
             </div>
             <a class="button small" href={`${to}/edit?rule_name=${encodeURIComponent(rule.name)}`}>
               Edit<span class="hidden">{` ${rule.name}`}</span>
@@ -155,11 +157,12 @@ function Rulesets({ page, rules, matched }: RulesProps) {
         organization change them.
       </p>
       <ul class="box commits">
-        {rules.map(({ id, name }) => (
+        {rules.map((rule) => (
           <li>
             <div class="grow">
-              <code>{name}</code>
-              <Matched matched={matched} id={id} kind="branch" />
+              <code>{rule.name}</code>
+              <Matched matched={matched} id={rule.id} kind="branch" />
+              <RuleSummary rule={rule} />
             </div>
           </li>
         ))}

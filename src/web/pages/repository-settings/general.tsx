@@ -213,7 +213,7 @@ function DangerZone({ page, forms }: PartProps) {
   const { repo } = page;
   return (
     <section class="card" aria-labelledby="danger">
-      <h3 id="danger">Visibility, ownership and the end</h3>
+      <h3 id="danger">Visibility, ownership and deletion</h3>
       <VisibilityForm page={page} forms={forms} />
       {repo.row.isMirror ? undefined : <ArchiveForm page={page} />}
       {isAllowed(repo, { mode: "owner" }) ? (

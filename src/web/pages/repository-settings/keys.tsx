@@ -27,6 +27,10 @@ export const deployKeys: RepositorySettingsPart = {
       body: (
         <section class="card" aria-label="Deploy keys">
           <p>{total === 0 ? "There are no deploy keys." : `${total} in all, oldest first.`}</p>
+          <p class="soft">
+            They are kept for programs that manage them: git takes no SSH keys here. A token that is
+            bound to this repository <a href="/user/settings/tokens">does their work</a>.
+          </p>
           <ul class="list">
             {items.map(({ id, title, fingerprint, isReadOnly, createdAt }) => (
               <li>

@@ -2,6 +2,7 @@ import { createLock } from "../../../domain/code/lfs/create-lock.ts";
 import { deleteLock } from "../../../domain/code/lfs/delete-lock.ts";
 import { listLfsObjects } from "../../../domain/code/lfs/list-objects.ts";
 import { listLocks } from "../../../domain/code/lfs/list-locks.ts";
+import { requireNotArchived } from "../../../domain/issues/issue/require-issue-access.ts";
 import { invalidField } from "../../../lib/failure.ts";
 import { accountPath, sourcePath } from "../addresses.ts";
 import { formatBytes } from "../format-bytes.ts";
@@ -111,6 +112,7 @@ export const locks: RepositorySettingsPart = {
   },
   actions: {
     async add({ ctx, repo, user, path }, form) {
+      requireNotArchived(repo);
       const { entry, isNew } = await createLock(ctx, repo.row, user, form.line("path", PATH_MAX));
       if (!isNew && entry.lock.ownerId !== user.id) {
         throw invalidField("path", `must not be locked by ${entry.ownerName} already`);
@@ -118,6 +120,7 @@ export const locks: RepositorySettingsPart = {
       return `${path}/lfs/locks`;
     },
     async delete({ ctx, repo, user, path }, form) {
+      requireNotArchived(repo);
       await deleteLock(ctx, repo.row, user, readId(form.text("id")), true);
       return `${path}/lfs/locks`;
     },

@@ -176,7 +176,11 @@ function PullPart({ page, forms, mirror }: PullPartProps) {
           name="enable_prune"
           isSetAtFirst={mirror.isPruned}
         />
-        <Credentials state={state} prefix="mirror" hint="Empty: as it is." />
+        <Credentials
+          state={state}
+          prefix="mirror"
+          hint="Both empty: as they are, unless the address changes."
+        />
         <button type="submit" class="primary">
           Save
         </button>

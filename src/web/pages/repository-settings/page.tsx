@@ -4,7 +4,7 @@ import type { WebEnv } from "../../env.ts";
 import { repositoryPath } from "../addresses.ts";
 import { requireOwn } from "../open-page.ts";
 import { ACTIONS_LINKS } from "../owner-settings/actions-links.ts";
-import { SettingsFrame } from "../owner-settings/settings-frame.tsx";
+import { SettingsFrame, type SettingsLinks } from "../owner-settings/settings-frame.tsx";
 import type {
   EnterSettings,
   SettingsPage,
@@ -23,18 +23,17 @@ export type RepositorySettingsPage = EnteredRepository & SettingsPage;
 /** A page of a repository's settings. */
 export type RepositorySettingsPart = SettingsPart<RepositorySettingsPage>;
 
-/** The parts of the settings, by their paths. */
-const LINKS = {
-  "": "General",
-  "/collaboration": "Collaborators",
-  "/branches": "Branches",
-  "/tags": "Tags",
-  "/hooks": "Webhooks",
+const LINKS: SettingsLinks = {
+  "": ["General", "pages#settings-of-a-repository"],
+  "/collaboration": ["Collaborators", "access#collaborators"],
+  "/branches": ["Branches", "protection#rules-for-branches"],
+  "/tags": ["Tags", "protection#rules-for-tags"],
+  "/hooks": ["Webhooks", "webhooks#creating-a-webhook"],
   ...ACTIONS_LINKS,
-  "/keys": "Deploy keys",
-  "/mirrors": "Mirrors",
-  "/lfs": "Large files",
-} as const;
+  "/keys": ["Deploy keys", "pages#settings-of-a-repository"],
+  "/mirrors": ["Mirrors", "mirrors"],
+  "/lfs": ["Large files", "git#large-files"],
+};
 
 /**
  * Enters the settings of the repository of a path, for those who administer it.

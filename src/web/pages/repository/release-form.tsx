@@ -38,7 +38,7 @@ import { type Form as SentForm, readForm, requireOwnForm, TEXT_FORM_BYTES_MAX } 
 import { type ChosenFiles, receiveFormWithFiles } from "../form-with-files.ts";
 import { formatBytes } from "../format-bytes.ts";
 import { keepText } from "../keep-text.tsx";
-import { Fault, Field, Form, Hint } from "../layout.tsx";
+import { Fault, Field, fieldAttributes, Form, Hint } from "../layout.tsx";
 import { requireCookie, requireOwn } from "../open-page.ts";
 import { orRefuse } from "../or-refuse.ts";
 import { readId } from "../read-id.ts";
@@ -490,6 +490,7 @@ function Assets({ state, assets }: { state: FormState; assets: readonly Attachme
 /** The field for new files, which is the last: files follow the fields that say who sends them. */
 function Files({ state, maxMib }: { state: FormState; maxMib: number }) {
   const { fault } = state.of("files");
+  const hint = `Each has at most ${maxMib} MiB. The release is published once all are stored.`;
   return (
     <div class="field">
       <label for="files">New files</label>
@@ -498,14 +499,10 @@ function Files({ state, maxMib }: { state: FormState; maxMib: number }) {
         name="files"
         type="file"
         multiple
-        aria-invalid={fault === undefined ? undefined : "true"}
-        aria-describedby={fault === undefined ? "files-hint" : "files-fault"}
+        {...fieldAttributes("files", fault, hint)}
       />
       <Fault id="files-fault" text={fault} />
-      <Hint
-        id="files-hint"
-        text={`Each has at most ${maxMib} MiB. The release is published once all are stored.`}
-      />
+      <Hint id="files-hint" text={hint} />
     </div>
   );
 }

@@ -13,12 +13,14 @@ import { redirectAfterWrite } from "../redirect-after-write.ts";
  *
  * @param work Its result is the path of the page to which the form leads.
  * @param open Authenticates the sender.
+ * @param fieldOf As of `orRefuse`.
  */
 export async function changeOwn(
   c: Context<WebEnv>,
   work: (page: OwnPage, form: SentForm) => Promise<string>,
   showAgain: (page: OwnPage, state: FormState) => Response | Promise<Response>,
   open: (c: Context<WebEnv>) => Promise<OwnPage> = openOwnPage,
+  fieldOf?: (message: string) => string | undefined,
 ): Promise<Response> {
   const form = await readForm(c);
   const page = await open(c);
@@ -26,5 +28,6 @@ export async function changeOwn(
     c,
     async () => redirectAfterWrite(c, await work(page, form)),
     (refusal) => showAgain(page, FormState.refused(form, refusal)),
+    fieldOf,
   );
 }

@@ -10,6 +10,9 @@ import type { OwnPage } from "../open-page.ts";
 /** The field for the reader's password in forms that change how they sign in. */
 export const CURRENT_PASSWORD = "current_password";
 
+const WRONG_PASSWORD = "Your password is not right.";
+const WRONG_CODE = "The code is not right.";
+
 /**
  * Requires the reader's password.
  *
@@ -25,7 +28,13 @@ export async function confirmPassword(
   const { base } = c.var;
   const claim = { name: user.name, password: form.text(CURRENT_PASSWORD) };
   const match = await comparePassword(base, claim, user, base.network);
-  if (match === "wrong") throw invalid("Your password is not right.");
+  if (match === "wrong") throw invalid(WRONG_PASSWORD);
+}
+
+/** The field that a refusal is about which says that the sender is not the reader. */
+export function passwordFieldOf(message: string): string | undefined {
+  if (message === WRONG_PASSWORD) return CURRENT_PASSWORD;
+  return message === WRONG_CODE ? CODE : undefined;
 }
 
 /** The field for a code of the reader's app, or one of their recovery codes. */
@@ -47,5 +56,5 @@ export async function confirmIdentity(
   const hasSecondFactor = user.hasTotp || user.hasWebauthn;
   if (code === "" || !hasSecondFactor) return confirmPassword(c, page, form);
   const isRight = await verifyAnyCode(base, { user, code, network: base.network });
-  if (!isRight) throw invalid("The code is not right.");
+  if (!isRight) throw invalid(WRONG_CODE);
 }

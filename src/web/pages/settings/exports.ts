@@ -24,11 +24,16 @@ exports.get("/user/settings/export/:owner/:repo", async (c) => {
   return send(c, exportRepository(page.ctx, page.repo), { repoId: page.repo.row.id });
 });
 
-const send = (
+async function send(
   c: Context<WebEnv>,
   file: Download,
   of: Readonly<Record<string, number>>,
-): Promise<Response> =>
-  answerDownload({ method: c.req.method, headers: new Headers() }, file, (sentBytes) =>
+): Promise<Response> {
+  const request = { method: c.req.method, headers: new Headers() };
+  const response = await answerDownload(request, file, (sentBytes) =>
     log("export:sent", { id: c.var.requestId, ...of, sentBytes }),
   );
+  // As pages of one reader.
+  response.headers.set("Cache-Control", "no-store");
+  return response;
+}

@@ -11,18 +11,20 @@ import {
 } from "../../../domain/people/keys/gpg-keys.ts";
 import { listUserKeys } from "../../../domain/people/keys/list-ssh-keys.ts";
 import { addUserKey, removeUserKey } from "../../../domain/people/keys/ssh-keys.ts";
-import { invalid } from "../../../lib/failure.ts";
+import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { ConfirmMenu } from "../confirm-menu.tsx";
 import { CopyButton } from "../copy-button.tsx";
-import { type Form as SentForm, readForm } from "../form.ts";
-import { Field, Form } from "../layout.tsx";
+import { AreaField } from "../create/fields.tsx";
+import type { FormState } from "../create/form-state.ts";
+import type { Form as SentForm } from "../form.ts";
+import { Fault, Field, Form } from "../layout.tsx";
 import { type OwnPage, openOwnPage } from "../open-page.ts";
-import { orRefuse, type Refusal } from "../or-refuse.ts";
+import { SettingsForms } from "../owner-settings/settings-part.ts";
 import { readId } from "../read-id.ts";
-import { redirectAfterWrite } from "../redirect-after-write.ts";
 import { Time } from "../time.tsx";
-import { renderSettings } from "./settings-page.tsx";
+import { changeOwn } from "./change-own.ts";
+import { outcomeOf, renderSettings } from "./settings-page.tsx";
 
 const PATH = "/user/settings/keys";
 const TITLE_LENGTH_MAX = 255;
@@ -33,55 +35,50 @@ export const keys = new Hono<WebEnv>({ router: new TrieRouter() });
 
 keys.get(PATH, async (c) => renderKeys(c, await openOwnPage(c)));
 
-keys.post(`${PATH}/ssh/add`, (c) =>
-  change(c, async ({ ctx, user }, form) => {
+type Action = (page: OwnPage, form: SentForm) => Promise<unknown>;
+
+/** The actions by the last part of the address of their forms. */
+const ACTIONS: Readonly<Record<string, Action>> = {
+  "ssh/add": async ({ ctx, user }, form) => {
     const content = form.text("content").trim();
     // As ssh-keygen writes it, a key ends with a comment.
     const title = form.text("title").trim() || content.split(/\s+/).slice(2).join(" ");
     if (title === "" || title.length > TITLE_LENGTH_MAX) {
-      throw invalid(`The title must have 1 to ${TITLE_LENGTH_MAX} characters.`);
+      throw invalidField("title", `must have 1 to ${TITLE_LENGTH_MAX} characters`);
     }
     await addUserKey(ctx, user, title, content);
-  }),
-);
+  },
+  "ssh/remove": ({ ctx, user }, form) => removeUserKey(ctx, user, readId(form.text("id"))),
+  "gpg/add": ({ ctx, user }, form) => addGpgKeys(ctx, user, form.text("armored"), undefined),
+  "gpg/verify": ({ ctx, user }, form) =>
+    proveGpgKey(ctx, user, form.text("key_id"), form.text("signature")),
+  "gpg/remove": ({ ctx, user }, form) => removeGpgKey(ctx, user, readId(form.text("id"))),
+};
 
-keys.post(`${PATH}/ssh/remove`, (c) =>
-  change(c, ({ ctx, user }, form) => removeUserKey(ctx, user, readId(form.text("id")))),
-);
+/** The field of each form that a refusal is about which names none. */
+const FIELDS: Readonly<Record<string, string>> = {
+  "ssh/add": "content",
+  "gpg/add": "armored",
+  "gpg/verify": "signature",
+};
 
-keys.post(`${PATH}/gpg/add`, (c) =>
-  change(c, async ({ ctx, user }, form) => {
-    await addGpgKeys(ctx, user, form.text("armored"), undefined);
-  }),
-);
-
-keys.post(`${PATH}/gpg/verify`, (c) =>
-  change(c, async ({ ctx, user }, form) => {
-    await proveGpgKey(ctx, user, form.text("key_id"), form.text("signature"));
-  }),
-);
-
-keys.post(`${PATH}/gpg/remove`, (c) =>
-  change(c, ({ ctx, user }, form) => removeGpgKey(ctx, user, readId(form.text("id")))),
-);
-
-async function change(
-  c: Context<WebEnv>,
-  work: (page: OwnPage, form: SentForm) => Promise<void>,
-): Promise<Response> {
-  const form = await readForm(c);
-  const page = await openOwnPage(c);
-  return orRefuse(
-    c,
-    async () => {
-      await work(page, form);
-      return redirectAfterWrite(c, PATH);
-    },
-    (refusal) => renderKeys(c, page, refusal),
+for (const [action, work] of Object.entries(ACTIONS)) {
+  keys.post(`${PATH}/${action}`, (c) =>
+    changeOwn(
+      c,
+      async (page, form) => {
+        await work(page, form);
+        return PATH;
+      },
+      (page, { form, refusal }) =>
+        renderKeys(c, page, new SettingsForms(refusal && { action, form, refusal })),
+      openOwnPage,
+      () => FIELDS[action],
+    ),
   );
 }
 
-async function renderKeys(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) {
+async function renderKeys(c: Context<WebEnv>, page: OwnPage, forms = new SettingsForms()) {
   const { ctx, user, formToken } = page;
   const [ssh, gpg, [token = ""]] = await Promise.all([
     listUserKeys(ctx, user, { fingerprint: "" }, LISTED),
@@ -91,7 +88,7 @@ async function renderKeys(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) 
   return renderSettings(
     c,
     page,
-    { part: "keys", refusal },
+    { part: "keys", ...outcomeOf(forms, ["title", ...Object.values(FIELDS)]) },
     <>
       <section class="card" aria-labelledby="ssh">
         <h2 id="ssh">SSH keys</h2>
@@ -106,13 +103,19 @@ async function renderKeys(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) 
         <Form action={`${PATH}/ssh/add`} formToken={formToken}>
           <Field
             label="Title"
-            name="title"
+            {...forms.of("ssh/add").of("title")}
             autocomplete="off"
             maxlength={TITLE_LENGTH_MAX}
             hint="Without one, the comment of the key."
             isOptional
           />
-          <TextArea label="Public key" name="content" hint="As in ~/.ssh/id_ed25519.pub." />
+          <AreaField
+            state={forms.of("ssh/add")}
+            label="Public key"
+            name="content"
+            hint="As in ~/.ssh/id_ed25519.pub."
+            isOptional={false}
+          />
           <button type="submit">Add SSH key</button>
         </Form>
       </section>
@@ -129,16 +132,23 @@ async function renderKeys(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) 
                 ", ",
               )}
               {key.isProven ? undefined : (
-                <GpgProof keyId={key.keyId} token={token} formToken={formToken} />
+                <GpgProof
+                  keyId={key.keyId}
+                  token={token}
+                  formToken={formToken}
+                  state={forms.of("gpg/verify")}
+                />
               )}
             </Key>
           ))}
         </ul>
         <Form action={`${PATH}/gpg/add`} formToken={formToken}>
-          <TextArea
+          <AreaField
+            state={forms.of("gpg/add")}
             label="Armored public key"
             name="armored"
             hint="As gpg --armor --export writes it."
+            isOptional={false}
           />
           <button type="submit">Add OpenPGP key</button>
         </Form>
@@ -180,14 +190,18 @@ interface GpgProofProps {
   /** The text whose signature proves that its signer has the key. */
   token: string;
   formToken: string;
+  /** The form of any key, as it was sent. */
+  state: FormState;
 }
 
 /** The form that proves possession of a key, whatever addresses it names. */
-function GpgProof({ keyId, token, formToken }: GpgProofProps) {
+function GpgProof({ keyId, token, formToken, state }: GpgProofProps) {
   const command = `echo ${token} | gpg --armor --local-user ${keyId} --detach-sign`;
   const name = `signature-${keyId}`;
+  const isSent = state.of("key_id").value === keyId;
+  const { value = "", fault } = isSent ? state.of("signature") : {};
   return (
-    <details>
+    <details open={isSent}>
       <summary>
         Verify<span class="hidden">{` ${keyId}`}</span>
       </summary>
@@ -198,20 +212,19 @@ function GpgProof({ keyId, token, formToken }: GpgProofProps) {
         <input type="hidden" name="key_id" value={keyId} />
         <div class="field">
           <label for={name}>Signature</label>
-          <textarea id={name} name="signature" required rows={4} spellcheck={false} />
+          <textarea
+            id={name}
+            name="signature"
+            required
+            rows={4}
+            spellcheck={false}
+            aria-invalid={fault === undefined ? undefined : "true"}
+            aria-describedby={fault === undefined ? undefined : `${name}-fault`}
+          >{`\n${value}`}</textarea>
+          <Fault id={`${name}-fault`} text={fault} />
         </div>
         <button type="submit">Verify</button>
       </Form>
     </details>
   );
 }
-
-const TextArea = ({ label, name, hint }: { label: string; name: string; hint: string }) => (
-  <div class="field">
-    <label for={name}>{label}</label>
-    <textarea id={name} name={name} required spellcheck={false} aria-describedby={`${name}-hint`} />
-    <p class="hint" id={`${name}-hint`}>
-      {hint}
-    </p>
-  </div>
-);

@@ -1,14 +1,19 @@
+import type { FormState } from "../create/form-state.ts";
 import { Field, Form } from "../layout.tsx";
 import type { OwnPage } from "../open-page.ts";
+import type { SettingsForms } from "../owner-settings/settings-part.ts";
 import { CURRENT_PASSWORD } from "./confirm-password.ts";
 import { SECURITY_PATH } from "./security-path.ts";
 
 /** The field for the reader's password. */
 export const PasswordField = ({
   id,
+  state,
   isOptional = false,
 }: {
   id: string;
+  /** The form as it was sent. */
+  state: FormState;
   /** Where a code may take its place. */
   isOptional?: boolean;
 }) => (
@@ -18,12 +23,18 @@ export const PasswordField = ({
     id={id}
     type="password"
     autocomplete="current-password"
+    fault={state.of(CURRENT_PASSWORD).fault}
     isOptional={isOptional}
   />
 );
 
+interface FactorProps {
+  page: OwnPage;
+  forms: SettingsForms;
+}
+
 /** The reader's authenticator app. */
-export function AuthenticatorApp({ page: { user, formToken } }: { page: OwnPage }) {
+export function AuthenticatorApp({ page: { user, formToken }, forms }: FactorProps) {
   return (
     <section class="card" aria-labelledby="totp">
       <h2 id="totp">Authenticator app</h2>
@@ -31,7 +42,7 @@ export function AuthenticatorApp({ page: { user, formToken } }: { page: OwnPage 
         <>
           <p>Signing in needs a code of your app.</p>
           <Form action={`${SECURITY_PATH}/two_factor/disable`} formToken={formToken}>
-            <PasswordField id="disable-totp" />
+            <PasswordField id="disable-totp" state={forms.of("two_factor/disable")} />
             <button type="submit" class="danger">
               Remove the app
             </button>
@@ -44,7 +55,7 @@ export function AuthenticatorApp({ page: { user, formToken } }: { page: OwnPage 
             clients that ask for a password take an access token instead.
           </p>
           <Form action={`${SECURITY_PATH}/two_factor/start`} formToken={formToken}>
-            <PasswordField id="start-totp" />
+            <PasswordField id="start-totp" state={forms.of("two_factor/start")} />
             <button type="submit">Set up an app</button>
           </Form>
         </>
@@ -54,7 +65,7 @@ export function AuthenticatorApp({ page: { user, formToken } }: { page: OwnPage 
 }
 
 /** How many recovery codes are left, and new ones. */
-export function RecoveryCodes({ page, left }: { page: OwnPage; left: number }) {
+export function RecoveryCodes({ page, forms, left }: FactorProps & { left: number }) {
   if (!page.user.hasTotp && !page.user.hasWebauthn) return undefined;
   return (
     <section class="card" aria-labelledby="recovery">
@@ -64,7 +75,7 @@ export function RecoveryCodes({ page, left }: { page: OwnPage; left: number }) {
         replace them.
       </p>
       <Form action={`${SECURITY_PATH}/recovery_codes`} formToken={page.formToken}>
-        <PasswordField id="new-codes" />
+        <PasswordField id="new-codes" state={forms.of("recovery_codes")} />
         <button type="submit">Make new codes</button>
       </Form>
     </section>

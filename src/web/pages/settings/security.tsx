@@ -18,9 +18,9 @@ import {
   removeWebauthnKey,
   startWebauthnKey,
 } from "../../../domain/people/second-factors/webauthn.ts";
-import { invalid } from "../../../lib/failure.ts";
+import { invalidField } from "../../../lib/failure.ts";
 import { SecurityKeyForm } from "../security-key-form.tsx";
-import { SecurityKeys } from "./security-keys.tsx";
+import { KEY_NAME_CHARS_MAX, SecurityKeys } from "./security-keys.tsx";
 import { endOtherSessions, endSession } from "../../../domain/people/sessions/end-sessions.ts";
 import { listSessions } from "../../../domain/people/sessions/list-sessions.ts";
 import type { WebEnv } from "../../env.ts";
@@ -28,14 +28,15 @@ import { type Form as SentForm, readForm } from "../form.ts";
 import { Field, Form } from "../layout.tsx";
 import { type OwnPage, openOwnPage } from "../open-page.ts";
 import { orRefuse, type Refusal } from "../or-refuse.ts";
+import { SettingsForms } from "../owner-settings/settings-part.ts";
 import { QrCode } from "../qr-code.tsx";
 import { readId } from "../read-id.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
-import { confirmPassword } from "./confirm-password.ts";
+import { confirmPassword, CURRENT_PASSWORD, passwordFieldOf } from "./confirm-password.ts";
 import { AuthenticatorApp, NewRecoveryCodes, RecoveryCodes } from "./second-factors.tsx";
 import { SECURITY_PATH as PATH } from "./security-path.ts";
 import { Sessions } from "./sessions.tsx";
-import { renderSettings } from "./settings-page.tsx";
+import { outcomeOf, renderSettings } from "./settings-page.tsx";
 
 /** Sessions and second factors of the reader. */
 export const security = new Hono<WebEnv>({ router: new TrieRouter() });
@@ -57,7 +58,7 @@ security.post(`${PATH}/sessions/end_others`, async (c) => {
 });
 
 security.post(`${PATH}/two_factor/start`, async (c) =>
-  withPassword(c, async ({ ctx, user }) => {
+  withPassword(c, "two_factor/start", async ({ ctx, user }) => {
     await startTotp(ctx, user);
     return redirectAfterWrite(c, `${PATH}/two_factor/enroll`);
   }),
@@ -81,14 +82,14 @@ security.post(`${PATH}/two_factor/enroll`, async (c) => {
 });
 
 security.post(`${PATH}/two_factor/disable`, async (c) =>
-  withPassword(c, async ({ ctx, user, session }) => {
+  withPassword(c, "two_factor/disable", async ({ ctx, user, session }) => {
     await disableTotp(ctx, user, session);
     return redirectAfterWrite(c, PATH);
   }),
 );
 
 security.post(`${PATH}/recovery_codes`, async (c) =>
-  withPassword(c, async (page) => {
+  withPassword(c, "recovery_codes", async (page) => {
     const { codes, statements } = await replaceRecoveryCodes(page.ctx, page.user);
     await page.ctx.db.batch(statements);
     return renderCodes(c, page, codes);
@@ -96,9 +97,9 @@ security.post(`${PATH}/recovery_codes`, async (c) =>
 );
 
 security.post(`${PATH}/webauthn/start`, async (c) =>
-  withPassword(c, async (page, form) => {
-    const name = form.text("name").trim();
-    if (name === "" || name.length > 50) throw invalid("The name must have 1 to 50 characters.");
+  withPassword(c, "webauthn/start", async (page, form) => {
+    const name = form.line("name", KEY_NAME_CHARS_MAX);
+    if (name === "") throw invalidField("name", "must not be empty");
     const options = await startWebauthnKey(page.ctx, page.user, page.session);
     return renderSettings(
       c,
@@ -129,20 +130,26 @@ security.post(`${PATH}/webauthn/add`, async (c) => {
       const codes = await addWebauthnKey(page.ctx, page.user, page.session, added);
       return codes ? renderCodes(c, page, codes) : redirectAfterWrite(c, PATH);
     },
-    (refusal) => renderSecurity(c, page, refusal),
+    (refusal) =>
+      renderSecurity(c, page, new SettingsForms({ action: "webauthn/add", form, refusal })),
   );
 });
 
 security.post(`${PATH}/webauthn/remove`, async (c) =>
-  withPassword(c, async ({ ctx, user, session }, form) => {
+  withPassword(c, "webauthn/remove", async ({ ctx, user, session }, form) => {
     await removeWebauthnKey(ctx, user, session, readId(form.text("id")));
     return redirectAfterWrite(c, PATH);
   }),
 );
 
-/** Does what a form asks for whose sender proves with their password to be the reader. */
+/**
+ * Does what a form asks for whose sender proves with their password to be the reader.
+ *
+ * @param action The address of the form, below the page.
+ */
 async function withPassword(
   c: Context<WebEnv>,
+  action: string,
   work: (page: OwnPage, form: SentForm) => Promise<Response>,
 ): Promise<Response> {
   const form = await readForm(c);
@@ -153,11 +160,12 @@ async function withPassword(
       await confirmPassword(c, page, form);
       return work(page, form);
     },
-    (refusal) => renderSecurity(c, page, refusal),
+    (refusal) => renderSecurity(c, page, new SettingsForms({ action, form, refusal })),
+    passwordFieldOf,
   );
 }
 
-async function renderSecurity(c: Context<WebEnv>, page: OwnPage, refusal?: Refusal) {
+async function renderSecurity(c: Context<WebEnv>, page: OwnPage, forms = new SettingsForms()) {
   const [sessions, left, keys] = await Promise.all([
     listSessions(page.ctx, page.user),
     countRecoveryCodes(page.ctx, page.user),
@@ -166,11 +174,11 @@ async function renderSecurity(c: Context<WebEnv>, page: OwnPage, refusal?: Refus
   return renderSettings(
     c,
     page,
-    { part: "security", refusal },
+    { part: "security", ...outcomeOf(forms, [CURRENT_PASSWORD, "name"]) },
     <>
-      <AuthenticatorApp page={page} />
-      <SecurityKeys page={page} keys={keys} />
-      <RecoveryCodes page={page} left={left} />
+      <AuthenticatorApp page={page} forms={forms} />
+      <SecurityKeys page={page} forms={forms} keys={keys} />
+      <RecoveryCodes page={page} forms={forms} left={left} />
       <Sessions page={page} sessions={sessions} />
     </>,
   );

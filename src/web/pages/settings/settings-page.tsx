@@ -6,6 +6,7 @@ import { HelpLink } from "../help-link.tsx";
 import { Notice } from "../layout.tsx";
 import type { OwnPage } from "../open-page.ts";
 import type { Refusal } from "../or-refuse.ts";
+import type { SettingsForms } from "../owner-settings/settings-part.ts";
 import { type PageOptions, renderPage } from "../render-page.tsx";
 
 /**
@@ -49,6 +50,20 @@ interface SettingsOptions extends Omit<PageOptions, "title"> {
   notice?: { kind: "error" | "done"; text: string } | undefined;
   /** Why a form was refused, in place of `status` and `notice`. */
   refusal?: Refusal | undefined;
+}
+
+/**
+ * How a page is sent one of whose forms may have been refused.
+ *
+ * @param fields Those that say themselves why.
+ */
+export function outcomeOf(
+  { refusal }: SettingsForms,
+  fields: readonly string[],
+): Pick<SettingsOptions, "refusal" | "status"> {
+  if (!refusal) return {};
+  const isShown = refusal.field !== undefined && fields.includes(refusal.field);
+  return isShown ? { status: refusal.status } : { refusal };
 }
 
 /** Sends a page of a user's settings. */

@@ -257,7 +257,7 @@ function NewToken({ formToken, state }: { formToken: string; state: FormState })
             state={state}
             label="Repositories"
             name="repositories"
-            hint="One in each line, as owner/name: nothing else is readable or writable."
+            hint="One in each line, as owner/name: no other repository is readable or writable."
             isOptional
           />
           <AreaField

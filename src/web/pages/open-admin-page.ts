@@ -1,8 +1,8 @@
 import type { Context } from "hono";
 
-import { forbidden } from "../../../lib/failure.ts";
-import type { WebEnv } from "../../env.ts";
-import { type OwnPage, openOwnPage } from "../open-page.ts";
+import { forbidden } from "../../lib/failure.ts";
+import type { WebEnv } from "../env.ts";
+import { type OwnPage, openOwnPage } from "./open-page.ts";
 
 /**
  * Authenticates the reader of a page for administrators of the service.
