@@ -301,7 +301,7 @@ export async function switchWorkflow(c: Context<WebEnv>, isDisabled: boolean): P
   await readForm(c);
   const { file } = await setWorkflowDisabled(
     ctx,
-    repo.row,
+    repo,
     c.req.query("workflow") ?? "",
     isDisabled,
   );
