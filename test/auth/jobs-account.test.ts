@@ -31,7 +31,11 @@ describe("the account of jobs", () => {
     const email = "somebody@example.com";
     for (const [method, path, json] of [
       ["GET", `/users/${NAME}`],
-      ["PATCH", `/admin/users/${NAME}`, { source_id: 0, login_name: NAME, password: "x".repeat(20) }],
+      [
+        "PATCH",
+        `/admin/users/${NAME}`,
+        { source_id: 0, login_name: NAME, password: "x".repeat(20) },
+      ],
       ["PATCH", `/admin/users/${NAME}`, { source_id: 0, login_name: NAME, admin: true, email }],
       ["POST", `/admin/users/${NAME}/rename`, { new_username: "somebody-else" }],
       ["POST", `/admin/users/${NAME}/keys`, { title: "a", key: "ssh-ed25519 AAAA" }],
@@ -52,7 +56,11 @@ describe("the account of jobs", () => {
   });
 
   it("is in no list, and has no page for administrators", async () => {
-    for (const path of ["/admin/users?limit=50", `/users/search?q=${NAME}`, "/users/search?uid=-2"]) {
+    for (const path of [
+      "/admin/users?limit=50",
+      `/users/search?q=${NAME}`,
+      "/users/search?uid=-2",
+    ]) {
       const { body } = await call("GET", path, { as: admin });
       expect(JSON.stringify(body)).not.toContain(NAME);
     }

@@ -92,10 +92,7 @@ describe("the schedule", () => {
     }
     expect(await statesOf(left)).toMatchObject({ "": "waiting", a: "waiting" });
     expect(await statesOf(begun)).toMatchObject({ "": "waiting", b: "waiting" });
-    const waiting = await db
-      .select()
-      .from(workflowRuns)
-      .where(eq(workflowRuns.repoId, repo.id));
+    const waiting = await db.select().from(workflowRuns).where(eq(workflowRuns.repoId, repo.id));
     expect(waiting.filter(({ state }) => state !== "blocked")).toHaveLength(3);
   });
 
