@@ -61,6 +61,7 @@ const loadChanges = () => import("../../domain/actions/runs/change-run.ts");
 type Change = (
   changes: Awaited<ReturnType<typeof loadChanges>>,
   ctx: Ctx,
+  repo: RepositoryContext,
   run: Awaited<ReturnType<typeof findRun>>,
 ) => Promise<void>;
 
@@ -233,7 +234,7 @@ runs.openapi(
     summary: "Delete a run that has ended, with its logs",
     middleware: [writing] as const,
     request: { params: RunPath },
-    responses: { 204: empty("The run was deleted"), ...refusals(400, 401, 403, 404) },
+    responses: { 204: empty("The run was deleted"), ...refusals(400, 401, 403, 404, 423) },
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {
@@ -277,13 +278,14 @@ for (const [action, operationId, summary, act] of [
       summary,
       middleware: [writing] as const,
       request: { params: RunPath },
-      responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404) },
+      responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404, 423) },
     }),
     (c) =>
       done(c, async ({ ctx, repo }) => {
         await act(
           await loadChanges(),
           ctx,
+          repo,
           await findRun(ctx, repo.row, { id: c.req.valid("param").run }),
         );
       }),
@@ -348,7 +350,7 @@ runs.openapi(
     summary: "Run a job of a run that has ended again, and those that need it",
     middleware: [writing] as const,
     request: { params: JobPath },
-    responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404) },
+    responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404, 423) },
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {
@@ -356,7 +358,7 @@ runs.openapi(
       if (!found) throw notFound();
       const run = await findRun(ctx, repo.row, { id: found.run.id });
       const { rerun } = await loadChanges();
-      await rerun(ctx, run, { jobId: found.job.id });
+      await rerun(ctx, repo, run, { jobId: found.job.id });
     }),
 );
 
