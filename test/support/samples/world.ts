@@ -25,6 +25,7 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
 import { makeJob, makeRun } from "../actions.ts";
+import { drawConsequences } from "../consequences.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
@@ -258,6 +259,9 @@ export class World {
   /** A workflow of the default branch. */
   readonly workflowPath = makeOnce(async () => {
     const { id: repoId } = await this.repo();
+    // The consequences of a push list the workflows that it has, which are none.
+    await this.code();
+    await drawConsequences();
     const row = { repoId, file: "ci.yml", path: ".gitea/workflows/ci.yml", name: "CI" };
     await db.insert(workflows).values({ ...row, events: ["push"], createdAt: 1, updatedAt: 1 });
     return { ...(await this.repoPath()), workflow_id: "ci.yml" };
