@@ -2,7 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { and, asc, eq } from "drizzle-orm";
 import { expect, it } from "vitest";
 
-import { Result, TaskStateSchema } from "../../src/actions-runner/messages/runner/v1/messages_pb.ts";
+import {
+  Result,
+  TaskStateSchema,
+} from "../../src/actions-runner/messages/runner/v1/messages_pb.ts";
 import { commitStatuses } from "../../src/db/schema/index.ts";
 import { readLog } from "../../src/domain/actions/tasks/read-log.ts";
 import { actionsCtx, makeRunner, runnerClient } from "../support/actions.ts";
