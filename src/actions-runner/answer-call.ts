@@ -55,5 +55,7 @@ export async function answerCall(
   });
   // The library answers 500 to bytes that are no message.
   if (!caller.isRead && answer.status === 500) return Response.json(NO_MESSAGE, { status: 400 });
-  return universalServerResponseToFetch(answer);
+  const { body, status, headers } = universalServerResponseToFetch(answer);
+  // "manual": a body with `Content-Encoding` is compressed already.
+  return new Response(body, { status, headers, encodeBody: "manual" });
 }

@@ -1,22 +1,30 @@
 import type { Ctx } from "../context.ts";
-import { syncPushMirror } from "../domain/exchange/mirrors/push/sync-push-mirror.ts";
-import { advanceImport } from "../domain/exchange/imports/advance-import.ts";
-import { syncParts } from "../domain/exchange/imports/sync-parts.ts";
-import { syncPullMirror } from "../domain/exchange/mirrors/pull/sync-pull-mirror.ts";
 import type { RemoteJob } from "../storage/remote-jobs.ts";
 
 type Handlers = {
   [K in RemoteJob["kind"]]: (ctx: Ctx, job: Extract<RemoteJob, { kind: K }>) => Promise<unknown>;
 };
 
-/** The handler of each kind of job. Each may be repeated, and does nothing if nothing is due. */
+/**
+ * The handler of each kind of job. Each may be repeated, and does nothing if nothing is due. Their
+ * code is loaded on first use.
+ */
 const HANDLERS: Handlers = {
-  import: (ctx, { importId }) => advanceImport(ctx, importId),
-  "pull-mirror": async (ctx, { repoId }) => {
-    const synced = await syncPullMirror(ctx, repoId);
-    if (synced) await syncParts(ctx, synced.repo, synced.mirror);
+  import: async (ctx, { importId }) => {
+    const { advanceImport } = await import("../domain/exchange/imports/advance-import.ts");
+    await advanceImport(ctx, importId);
   },
-  "push-mirror": (ctx, { mirrorId }) => syncPushMirror(ctx, mirrorId),
+  "pull-mirror": async (ctx, { repoId }) => {
+    const { syncPullMirror } = await import("../domain/exchange/mirrors/pull/sync-pull-mirror.ts");
+    const synced = await syncPullMirror(ctx, repoId);
+    if (!synced) return;
+    const { syncParts } = await import("../domain/exchange/imports/sync-parts.ts");
+    await syncParts(ctx, synced.repo, synced.mirror);
+  },
+  "push-mirror": async (ctx, { mirrorId }) => {
+    const { syncPushMirror } = await import("../domain/exchange/mirrors/push/sync-push-mirror.ts");
+    await syncPushMirror(ctx, mirrorId);
+  },
 };
 
 /** Does the work of a message about a mirror or an import. */

@@ -5,7 +5,7 @@ import type { WorkState } from "../../db/schema/index.ts";
 /** How the API calls the states: a final one is `completed`, with a conclusion. */
 export const WORK_STATUSES = ["queued", "in_progress", "completed", "waiting"] as const;
 export const WorkStatus = z.enum(WORK_STATUSES);
-export const WORK_CONCLUSIONS = ["success", "failure", "cancelled", "skipped"] as const;
+const WORK_CONCLUSIONS = ["success", "failure", "cancelled", "skipped"] as const;
 export const WorkConclusion = z
   .enum([...WORK_CONCLUSIONS, ""])
   .openapi({ description: "Empty before it is completed" });

@@ -15,7 +15,7 @@ export type JobFacts = Pick<
 >;
 
 /** Whether a job failed, and its failure counts. */
-export const hasFailed = ({ state, continuesOnError }: JobFacts): boolean =>
+const hasFailed = ({ state, continuesOnError }: JobFacts): boolean =>
   state === "failure" && !continuesOnError;
 
 /**

@@ -135,9 +135,7 @@ const selectJobs = ({ db }: Ctx, runId: number) =>
     .orderBy(asc(workflowJobs.position));
 
 /** The state of a run by its jobs. One that has begun is not blocked again: it keeps its group. */
-export function aggregate(
-  jobs: readonly Pick<WorkflowJob, "state" | "continuesOnError">[],
-): WorkState {
+function aggregate(jobs: readonly Pick<WorkflowJob, "state" | "continuesOnError">[]): WorkState {
   const states = jobs.map(({ state, continuesOnError }) =>
     state === "failure" && continuesOnError ? "success" : state,
   );

@@ -91,6 +91,3 @@ async function listSchedules(files: readonly ReadFile[], now: number) {
   }
   return [...schedules.values()];
 }
-
-/** Whether a workflow starts by an event of this name. */
-export const hasTrigger = ({ triggers }: Workflow, event: string): boolean => triggers.has(event);

@@ -1,7 +1,7 @@
 import type { WebhookEvent } from "../../../events/webhooks/payloads/webhook-event.ts";
 
 /** The commit whose workflow files an event starts, and which their runs check out. */
-export type TriggerSource =
+type TriggerSource =
   /** A branch or tag, by its full name, at this commit. */
   | { readonly kind: "ref"; readonly ref: string; readonly oid: string }
   /** The release's tag. */

@@ -53,7 +53,3 @@ export async function readWorkflowFiles(
   }
   return files;
 }
-
-/** The paths at which a file of this name may be, for a change of one file. */
-export const isWorkflowPath = (path: string): boolean =>
-  DIRECTORIES.some((directory) => encodeText(path).startsWith(`${directory}/`));

@@ -241,7 +241,13 @@ async function logOf(shown: JobPage, task: ShownTask, query: LogQuery) {
         {query.attempt === undefined ? undefined : (
           <input type="hidden" name="attempt" value={query.attempt} />
         )}
-        <input type="search" name="q" value={query.text} aria-label="Search the log" />
+        <input
+          type="search"
+          name="q"
+          value={query.text}
+          aria-label="Search the log"
+          placeholder="Search the log"
+        />
         <button type="submit">Search</button>
         {query.text === "" ? undefined : <a href={`${path}${toQuery(query)}`}>All steps</a>}
       </form>

@@ -38,7 +38,7 @@ export async function renderRows(
     }
     const id = `${section}-${number + at}`;
     const shownTime = hasTimes ? `<i>${escapeHtml(time.slice(0, 19))}Z </i>` : "";
-    const kind = line.kind === "text" ? "" : ` class="${line.kind}"`;
+    const kind = line.kind === "text" ? "" : ` class="row-${line.kind}"`;
     const word = WORDS[line.kind] ?? "";
     const isGroup = line.kind === "group";
     // A summary is a control itself, and holds no link.

@@ -21,7 +21,7 @@ const ICONS: Readonly<Record<WorkState, string>> = {
   success: "check",
   failure: "cross",
   cancelled: "cross",
-  skipped: "check",
+  skipped: "skip",
 };
 
 const COLORS: Readonly<Record<WorkState, string>> = {
