@@ -1,6 +1,15 @@
 import { eq } from "drizzle-orm";
 
-import { workflowJobs, type WorkflowTask, workflowTasks } from "../../src/db/schema/index.ts";
+import {
+  type WorkflowArtifact,
+  workflowArtifactFiles,
+  workflowArtifactParts,
+  workflowArtifacts,
+  workflowJobs,
+  type WorkflowRun,
+  type WorkflowTask,
+  workflowTasks,
+} from "../../src/db/schema/index.ts";
 import { makeRuntimeToken } from "../../src/domain/actions/tasks/runtime-token.ts";
 import { only } from "../../src/lib/only.ts";
 import { actionsCtx, makeJob, makeRun, NOW, visitRunnerDoor } from "./actions.ts";
@@ -20,7 +29,7 @@ export async function makeArtifactJob(other?: ArtifactJob): Promise<ArtifactJob>
   const owner = other?.owner ?? (await make.user());
   const repo = other?.repo ?? (await make.repo(owner));
   const run = other ? { id: other.task.runId, repoId: repo.id } : await makeRun(repo);
-  const job = await makeJob(run as Awaited<ReturnType<typeof makeRun>>, repo, {
+  const job = await makeJob(run, repo, {
     state: "running",
     readySequence: 0,
   });
@@ -40,6 +49,45 @@ export async function makeArtifactJob(other?: ArtifactJob): Promise<ArtifactJob>
   const task = only(await db.insert(workflowTasks).values(row).returning());
   await db.update(workflowJobs).set({ taskId: task.id }).where(eq(workflowJobs.id, job.id));
   return { owner, repo, task, token: await makeRuntimeToken(actionsCtx(Date.now()), task) };
+}
+
+/** An artifact of one file, `Hello`, unless `fields` say something else. */
+export async function makeArtifact(
+  { id: runId, repoId }: Pick<WorkflowRun, "id" | "repoId">,
+  fields: Partial<WorkflowArtifact> = {},
+): Promise<WorkflowArtifact> {
+  const content = new TextEncoder().encode("Hello");
+  const row = {
+    runId,
+    repoId,
+    runAttempt: 1,
+    taskId: 0,
+    name: "result",
+    isArchive: true,
+    mimeType: "application/zip",
+    state: "ready" as const,
+    sizeBytes: content.length,
+    sha256: "185f8db32271fe25f561a6fc938b2e264306ec304eda518007d1764826381969",
+    createdAt: NOW,
+    updatedAt: NOW,
+    expiresAt: Date.now() + 86_400_000,
+    ...fields,
+  };
+  const artifact = only(await db.insert(workflowArtifacts).values(row).returning());
+  const part = { uuid: crypto.randomUUID(), sizeBytes: content.length };
+  const body = new Blob([content]).stream();
+  await actionsCtx().git.artifactFiles.receive(artifact.id, part, body, undefined);
+  const stored = { storedBytes: content.length, sizeBytes: content.length, isWhole: true };
+  const file = only(
+    await db
+      .insert(workflowArtifactFiles)
+      .values({ artifactId: artifact.id, path: row.isArchive ? "" : "hello.txt", ...stored })
+      .returning(),
+  );
+  await db
+    .insert(workflowArtifactParts)
+    .values({ fileId: file.id, name: "block-1", position: 0, ...part });
+  return artifact;
 }
 
 /** Ends the task of a job. */

@@ -12,14 +12,12 @@ import { gunzip, openStoredFile } from "../../domain/actions/artifacts/open-arti
 import { confirmFiles, receiveFilePart } from "../../domain/actions/artifacts/upload-files.ts";
 import type { Ctx } from "../../context.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
-import { parseJson } from "../../lib/json.ts";
 import { bytesOf } from "./blobs.ts";
 import { type ArtifactsContext, ctxOf, taskOf } from "./env.ts";
-import { readSmallBody } from "./read-small-body.ts";
+import { readSmallJson } from "./read-small-body.ts";
 
 // The service of the third version and those before, whose artifacts are files with paths.
 
-const BODY_BYTES_MAX = 64 * 1024;
 const LISTED_MAX = 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 
@@ -62,8 +60,7 @@ function readId(text = ""): number {
 export async function createContainer(c: ArtifactsContext): Promise<Response> {
   const call = await enter(c);
   const { ctx, task } = call;
-  const text = new TextDecoder().decode(await readSmallBody(c.req.raw, BODY_BYTES_MAX));
-  const { data } = Creation.safeParse(await parseJson(text));
+  const { data } = Creation.safeParse(await readSmallJson(c.req.raw));
   if (!data) throw malformed("the body names no artifact");
   const { Name: name, RetentionDays: days } = data;
   const { id } = await createArtifact(ctx, task, {

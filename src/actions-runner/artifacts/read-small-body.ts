@@ -1,4 +1,5 @@
-import { tooLarge } from "../../lib/failure.ts";
+import { malformed, tooLarge } from "../../lib/failure.ts";
+import { parseJson } from "../../lib/json.ts";
 import { readPieces } from "../../lib/read-pieces.ts";
 import { CallerLeft } from "../../lib/step-budget.ts";
 
@@ -28,5 +29,22 @@ export async function readSmallBody(
       throw tooLarge(`the body has more than ${bytesMax} bytes`);
     }
     pieces.push(value as Uint8Array<ArrayBuffer>);
+  }
+}
+
+const JSON_BYTES_MAX = 64 * 1024;
+
+/**
+ * Reads a body that is JSON.
+ *
+ * @throws Failure `malformed` for anything else, and as `readSmallBody`.
+ */
+export async function readSmallJson(request: Request): Promise<unknown> {
+  const text = new TextDecoder().decode(await readSmallBody(request, JSON_BYTES_MAX));
+  try {
+    return await parseJson(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw malformed("the body is no JSON");
+    throw error;
   }
 }

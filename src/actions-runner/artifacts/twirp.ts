@@ -8,15 +8,13 @@ import { findArtifact, listArtifacts } from "../../domain/actions/artifacts/find
 import type { ArtifactTask } from "../../domain/actions/artifacts/find-artifact-task.ts";
 import { finishArchive } from "../../domain/actions/artifacts/upload-archive.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
-import { parseJson } from "../../lib/json.ts";
 import { formatTime } from "../../lib/time.ts";
 import { type ArtifactsContext, ctxOf, taskOf } from "./env.ts";
-import { readSmallBody } from "./read-small-body.ts";
+import { readSmallJson } from "./read-small-body.ts";
 
 /** The path of the service of the fourth version. */
 export const SERVICE = "/twirp/github.actions.results.api.v1.ArtifactService";
 
-const BODY_BYTES_MAX = 64 * 1024;
 /** Artifacts that a job sees of its run, the newest ones. */
 const LISTED_MAX = 1000;
 
@@ -160,9 +158,7 @@ export async function answerTwirp(c: ArtifactsContext): Promise<Response> {
   }
   const ctx = ctxOf(c);
   const task = await taskOf(c, ctx);
-  const body = await parseJson(
-    new TextDecoder().decode(await readSmallBody(c.req.raw, BODY_BYTES_MAX)),
-  );
+  const body = await readSmallJson(c.req.raw);
   if (typeof body !== "object" || body === null) throw malformed("the body is no JSON object");
   // Both forms of names are JSON of protocol buffers.
   const message = Object.fromEntries(

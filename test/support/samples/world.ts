@@ -25,6 +25,7 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
 import { makeJob, makeRun } from "../actions.ts";
+import { makeArtifact } from "../artifacts.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
@@ -255,6 +256,12 @@ export class World {
     ...(await this.repoPath()),
     job_id: (await this.workflowRun()).job.id,
   }));
+  /** An artifact of the run. */
+  readonly artifactPath = makeOnce(async () => {
+    const { run } = await this.workflowRun();
+    const artifact = await makeArtifact(run);
+    return { ...(await this.repoPath()), artifact_id: artifact.id };
+  });
   /** A workflow of the default branch. */
   readonly workflowPath = makeOnce(async () => {
     const { id: repoId } = await this.repo();

@@ -1,7 +1,6 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
-import { columnsOf } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import {
   type WorkflowArtifact,
@@ -71,10 +70,7 @@ interface NamedPart {
 
 const artifactWithPart = prepare((db, p: Params<NamedPart>) =>
   db
-    .select({
-      artifact: columnsOf(workflowArtifacts, "a"),
-      part: columnsOf(workflowArtifactParts, "p"),
-    })
+    .select({ artifact: workflowArtifacts, part: workflowArtifactParts })
     .from(workflowArtifacts)
     .leftJoin(
       workflowArtifactFiles,
