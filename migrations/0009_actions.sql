@@ -205,7 +205,8 @@ CREATE TABLE `workflow_runs` (
 	`started_at` integer,
 	`stopped_at` integer,
 	`created_at` integer NOT NULL,
-	`updated_at` integer NOT NULL
+	`updated_at` integer NOT NULL,
+	`checked_at` integer DEFAULT 0 NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_runs_number` ON `workflow_runs` (`repo_id`,`number`);--> statement-breakpoint
@@ -215,7 +216,8 @@ CREATE INDEX `workflow_runs_state` ON `workflow_runs` (`repo_id`,`state`,`number
 CREATE INDEX `workflow_runs_head` ON `workflow_runs` (`repo_id`,`head_oid`);--> statement-breakpoint
 CREATE INDEX `workflow_runs_group` ON `workflow_runs` (`repo_id`,`concurrency_group`) WHERE concurrency_group <> '' and state in ('blocked', 'waiting', 'running');--> statement-breakpoint
 CREATE INDEX `workflow_runs_unreported` ON `workflow_runs` (`updated_at`) WHERE state <> reported_state;--> statement-breakpoint
-CREATE INDEX `workflow_runs_open` ON `workflow_runs` (`updated_at`) WHERE state in ('blocked', 'waiting', 'running');--> statement-breakpoint
+CREATE INDEX `workflow_runs_unapproved` ON `workflow_runs` (`updated_at`) WHERE needs_approval = 1 and state = 'blocked';--> statement-breakpoint
+CREATE INDEX `workflow_runs_open` ON `workflow_runs` (`checked_at`) WHERE state in ('blocked', 'waiting', 'running');--> statement-breakpoint
 CREATE TABLE `workflow_schedules` (
 	`repo_id` integer NOT NULL,
 	`file` text NOT NULL,
@@ -284,6 +286,16 @@ END;
 CREATE TRIGGER `repositories_jobs` AFTER UPDATE OF `owner_id` ON `repositories`
 WHEN new.`owner_id` <> old.`owner_id` BEGIN
 	UPDATE `workflow_jobs` SET `owner_id` = new.`owner_id` WHERE `repo_id` = new.`id`;
+END;
+--> statement-breakpoint
+-- Runners look for jobs only if there are some that began to wait since they last looked: those
+-- that they may have now begin anew.
+CREATE TRIGGER `repositories_ready_jobs` AFTER UPDATE OF `owner_id`, `archived_at`, `has_actions` ON `repositories`
+WHEN new.`owner_id` <> old.`owner_id` OR (new.`archived_at` IS NULL) > (old.`archived_at` IS NULL)
+	OR new.`has_actions` > old.`has_actions` BEGIN
+	UPDATE `workflow_jobs`
+	SET `ready_sequence` = (SELECT max(`ready_sequence`) FROM `workflow_jobs`) + 1 + `position`
+	WHERE `repo_id` = new.`id` AND `state` = 'waiting';
 END;
 --> statement-breakpoint
 -- The token of a job ends with its task, whoever ends it.

@@ -1,6 +1,6 @@
-import { eq, inArray, sql, type SQL } from "drizzle-orm";
+import { eq, gt, inArray, sql, type SQL } from "drizzle-orm";
 
-import { anyOf } from "../db/db.ts";
+import { allOf, anyOf } from "../db/db.ts";
 import type { Params } from "../db/prepared.ts";
 import { accessTokens, emailAddresses, sessions, users } from "../db/schema/index.ts";
 import { boundTokenId, type Actor } from "./actor.ts";
@@ -114,7 +114,7 @@ export function toConditions({
     /** The account that a password belongs to. */
     isAccount: login === undefined ? byId : matchesLogin(login),
     isSession: session && isSessionOf(session.hash, session.now),
-    isSudo: sudo === undefined ? undefined : eq(users.lowerName, sudo),
+    isSudo: sudo === undefined ? undefined : allOf(eq(users.lowerName, sudo), gt(users.id, 0)),
   };
 }
 

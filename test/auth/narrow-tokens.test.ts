@@ -54,7 +54,8 @@ beforeAll(async () => {
   scene = await makeScene();
 });
 
-const reads = sampled.filter(isRead);
+/** Reads whose samples are answered: where nobody gets an answer, no token gets less. */
+const reads = sampled.filter((each) => isRead(each) && !each.sample.refusal);
 
 const textOf = ({ body }: Answer): string =>
   typeof body === "string" ? body : JSON.stringify(body);

@@ -61,6 +61,7 @@ const loadChanges = () => import("../../domain/actions/runs/change-run.ts");
 type Change = (
   changes: Awaited<ReturnType<typeof loadChanges>>,
   ctx: Ctx,
+  repo: RepositoryContext,
   run: Awaited<ReturnType<typeof findRun>>,
 ) => Promise<void>;
 
@@ -85,13 +86,20 @@ function toFilter(
   };
 }
 
-/** Finds the repositories of listed runs, with what the caller may do there. */
+/**
+ * Finds the repositories of listed runs, with what the caller may do there.
+ *
+ * @param repo The repository of the path, if the list is that of one.
+ */
 async function findRepositories(
   { db, actor }: Ctx,
-  ids: readonly number[],
+  repo: RepositoryContext | undefined,
+  items: readonly (ListedRun | ListedJob)[],
 ): Promise<ReadonlyMap<number, RepositoryContext>> {
-  if (ids.length === 0) return new Map();
+  if (repo) return new Map([[repo.row.id, repo]]);
+  if (items.length === 0) return new Map();
   const caller = callerArgument(actor);
+  const ids = items.map(({ run }) => run.repoId);
   return toRepositoriesById(actor, await repositoriesOf(db, { caller, ids: [...new Set(ids)] }));
 }
 
@@ -150,7 +158,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
       },
     }),
     async (c) => {
-      const { ctx, actionsLevel, viewer } = c.var;
+      const { ctx, actionsLevel, repo, viewer } = c.var;
       const query = c.req.valid("query");
       const slice = readPage(ctx.config, query);
       const { items, total } = await listRuns(
@@ -159,10 +167,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
         slice,
       );
       setPageHeaders(c, slice, total);
-      const found = await findRepositories(
-        ctx,
-        items.map(({ run }) => run.repoId),
-      );
+      const found = await findRepositories(ctx, repo, items);
       const shown = withRepository(items, found).map((item) => toWorkflowRun(item, viewer));
       return c.json({ workflow_runs: shown, total_count: total }, 200);
     },
@@ -183,7 +188,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
       },
     }),
     async (c) => {
-      const { ctx, actionsLevel, viewer } = c.var;
+      const { ctx, actionsLevel, repo, viewer } = c.var;
       const query = c.req.valid("query");
       const slice = readPage(ctx.config, query);
       const { items, total } = await listJobs(
@@ -192,10 +197,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
         slice,
       );
       setPageHeaders(c, slice, total);
-      const found = await findRepositories(
-        ctx,
-        items.map(({ run }) => run.repoId),
-      );
+      const found = await findRepositories(ctx, repo, items);
       const shown = withRepository(items, found).map((item) => toWorkflowJob(item, viewer));
       return c.json({ jobs: shown, total_count: total }, 200);
     },
@@ -233,7 +235,7 @@ runs.openapi(
     summary: "Delete a run that has ended, with its logs",
     middleware: [writing] as const,
     request: { params: RunPath },
-    responses: { 204: empty("The run was deleted"), ...refusals(400, 401, 403, 404) },
+    responses: { 204: empty("The run was deleted"), ...refusals(400, 401, 403, 404, 423) },
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {
@@ -277,13 +279,14 @@ for (const [action, operationId, summary, act] of [
       summary,
       middleware: [writing] as const,
       request: { params: RunPath },
-      responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404) },
+      responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404, 423) },
     }),
     (c) =>
       done(c, async ({ ctx, repo }) => {
         await act(
           await loadChanges(),
           ctx,
+          repo,
           await findRun(ctx, repo.row, { id: c.req.valid("param").run }),
         );
       }),
@@ -310,10 +313,12 @@ runs.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
-    const run = await findRun(ctx, repo.row, { id: c.req.valid("param").run });
+    const { run: runId } = c.req.valid("param");
     const slice = readPage(ctx.config, query);
-    const filter = { ...toFilter({ repoId: repo.row.id }, query), runId: run.id };
+    const filter = { ...toFilter({ repoId: repo.row.id }, query), runId };
     const { items, total } = await listJobs(ctx, filter, slice);
+    // A run whose file can't be read has no jobs.
+    if (total === 0) await findRun(ctx, repo.row, { id: runId });
     setPageHeaders(c, slice, total);
     const shown = items.map((item) => toWorkflowJob({ ...item, repo }, viewer));
     return c.json({ jobs: shown, total_count: total }, 200);
@@ -348,7 +353,7 @@ runs.openapi(
     summary: "Run a job of a run that has ended again, and those that need it",
     middleware: [writing] as const,
     request: { params: JobPath },
-    responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404) },
+    responses: { 204: empty("It is done"), ...refusals(400, 401, 403, 404, 423) },
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {
@@ -356,7 +361,7 @@ runs.openapi(
       if (!found) throw notFound();
       const run = await findRun(ctx, repo.row, { id: found.run.id });
       const { rerun } = await loadChanges();
-      await rerun(ctx, run, { jobId: found.job.id });
+      await rerun(ctx, repo, run, { jobId: found.job.id });
     }),
 );
 

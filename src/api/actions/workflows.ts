@@ -84,12 +84,12 @@ for (const [action, operationId, summary, isDisabled] of [
       summary,
       middleware: [writing] as const,
       request: { params: WorkflowPath },
-      responses: { 204: empty("It is so"), ...refusals(401, 403, 404) },
+      responses: { 204: empty("It is so"), ...refusals(401, 403, 404, 423) },
     }),
     (c) =>
       done(c, async ({ ctx, repo }) => {
         const { workflow_id: file } = c.req.valid("param");
-        await setWorkflowDisabled(ctx, repo.row, file, isDisabled);
+        await setWorkflowDisabled(ctx, repo, file, isDisabled);
       }),
   );
 }
@@ -106,7 +106,7 @@ workflows.openapi(
       params: WorkflowPath,
       body: { required: true, ...json(DispatchOptions, "The ref and the inputs") },
     },
-    responses: { 204: empty("A run was made"), ...refusals(400, 401, 403, 404, 422) },
+    responses: { 204: empty("A run was made"), ...refusals(400, 401, 403, 404, 422, 423) },
   }),
   (c) =>
     done(c, async ({ ctx, repo }) => {

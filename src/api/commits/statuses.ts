@@ -6,6 +6,7 @@ import { findRevision } from "../../domain/code/git/find-revision.ts";
 import { noSuchRef } from "../../domain/code/git/no-such-ref.ts";
 import { openSnapshot } from "../../domain/code/git/open-snapshot.ts";
 import { createStatus } from "../../domain/code/statuses/create-status.ts";
+import { requireStatusWriting } from "../../domain/code/statuses/require-status-writing.ts";
 import {
   combineStatuses,
   listStatuses,
@@ -22,8 +23,8 @@ import {
 import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { json, page, refusals } from "../answers.ts";
 import { type ApiEnv, endpoints } from "../endpoints.ts";
-import { type GuardVariables, requireUser } from "../guards/guard.ts";
-import { inRepo } from "../guards/repository.ts";
+import type { GuardVariables } from "../guards/guard.ts";
+import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { body, optionalText } from "../json-body.ts";
 import { setPageHeaders, pageOf, Paging, readPage, readPageOrAll } from "../paging.ts";
 import { RepoPath } from "../repos/paths.ts";
@@ -85,15 +86,16 @@ statuses.openapi(
     operationId: "repoCreateStatus",
     tags: ["repository"],
     summary: "Create a commit status",
-    middleware: [inRepo("write:repository", { unit: "code", mode: "write" })] as const,
+    middleware: [signedInRepo("write:repository")] as const,
     request: { params: CommitPath, body: { required: true, ...json(CreateStatus, "The status") } },
     responses: { 201: json(CommitStatus, "The new status"), ...refusals(401, 403, 404, 413, 422) },
   }),
   async (c) => {
-    const { ctx, repo, viewer } = c.var;
+    const { ctx, viewer, user } = c.var;
+    const repo = requireStatusWriting(c.var.repo);
     const input = c.req.valid("json");
     const commitOid = await findCommit(ctx, repo, c.req.valid("param").sha);
-    const status = await createStatus(ctx, repo, commitOid, requireUser(ctx.actor), {
+    const status = await createStatus(ctx, repo, commitOid, user, {
       state: input.state,
       context: input.context ?? "",
       description: input.description ?? "",

@@ -9,7 +9,7 @@ import {
   teamMembers,
   teams,
   type Access,
-  type TeamUnits,
+  type JobGrants,
 } from "../../db/schema/index.ts";
 import { isInBoundToken, type ReachFacts } from "./credential-reach.ts";
 import { isOwnedByOrganizationOf } from "./grants.ts";
@@ -39,7 +39,7 @@ type PendingTransferTo = "caller" | "other" | null;
 /** The access that one team grants. */
 export interface TeamGrant {
   readonly access: Access;
-  readonly units: TeamUnits;
+  readonly units: JobGrants;
 }
 
 /** SQL columns that hold the facts for each repository of a query. */

@@ -46,7 +46,11 @@ export function resolvePermission(
   const most = (ofTeam: (grant: TeamGrant) => Access): Access =>
     Math.max(least, ...grants.map(ofTeam)) as Access;
   const units = UNITS.map((unit) => [unit, most((grant) => unitMode(grant, unit))]);
-  return { mode: most(repositoryMode), units: Object.fromEntries(units) as UnitModes };
+  return {
+    mode: most(repositoryMode),
+    units: Object.fromEntries(units) as UnitModes,
+    ...(isOfJob(actor) && { statuses: most((grant) => grant.units.statuses ?? ACCESS.none) }),
+  };
 }
 
 const NO_PERMISSION: RepositoryPermission = {
@@ -61,6 +65,7 @@ const NO_PERMISSION: RepositoryPermission = {
 const READ_CODE_ONLY: RepositoryPermission = {
   mode: ACCESS.read,
   units: { ...everyUnit(ACCESS.none), code: ACCESS.read, releases: ACCESS.read },
+  statuses: ACCESS.none,
 };
 
 /**

@@ -87,12 +87,13 @@ function isPermitted(
   const isOneOf = (column: SQL | Column): SQL =>
     anyOf(...visibilities.map((visibility) => sql`${column} = ${visibility}`));
   const isPrivate = earlier && sql`(${repositories.isPrivate} or ${earlier.isPrivate})`;
+  // The deepest condition is the last, since D1 bounds the depth and those before go down further.
   return anyOf(
-    allOf(isOneOf(repositories.visibility), earlier && isOneOf(earlier.visibility)),
-    canGrantAddMore ? isGranted(sql`${userId}`, requirement, isEnough, isPrivate) : undefined,
     principal.boundTokenId === undefined
       ? undefined
       : isGrantedToJob(sql`${principal.boundTokenId}`, requirement),
+    allOf(isOneOf(repositories.visibility), earlier && isOneOf(earlier.visibility)),
+    canGrantAddMore ? isGranted(sql`${userId}`, requirement, isEnough, isPrivate) : undefined,
   );
 }
 

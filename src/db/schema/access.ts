@@ -27,6 +27,9 @@ export type UnitModes = Readonly<Record<Unit, Access>>;
 /** The modes that a team grants. A missing unit is not granted, and not listed. */
 export type TeamUnits = Readonly<Partial<UnitModes>>;
 
+/** What the token of a job grants: commit statuses are granted apart from the code. */
+export type JobGrants = TeamUnits & { readonly statuses?: Access };
+
 /** The same mode for every unit. */
 export const everyUnit = (mode: Access): UnitModes =>
   Object.fromEntries(UNITS.map((unit) => [unit, mode])) as UnitModes;
@@ -39,6 +42,8 @@ export interface RepositoryPermission {
    */
   readonly mode: Access;
   readonly units: UnitModes;
+  /** The mode in commit statuses of a job, to which they are granted apart from the code. */
+  readonly statuses?: Access;
 }
 
 /** The permission of a repository's owner. */

@@ -273,6 +273,8 @@ export const workflowRuns = sqliteTable(
     stoppedAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
+    /** When the schedule last looked whether something of it was left; 0 for never. */
+    checkedAt: integer().notNull().default(0),
   },
   (table) => [
     uniqueIndex("workflow_runs_number").on(table.repoId, table.number),
@@ -286,8 +288,11 @@ export const workflowRuns = sqliteTable(
     index("workflow_runs_unreported")
       .on(table.updatedAt)
       .where(sql`state <> reported_state`),
-    index("workflow_runs_open")
+    index("workflow_runs_unapproved")
       .on(table.updatedAt)
+      .where(sql`needs_approval = 1 and state = 'blocked'`),
+    index("workflow_runs_open")
+      .on(table.checkedAt)
       .where(sql`state in ('blocked', 'waiting', 'running')`),
   ],
 );

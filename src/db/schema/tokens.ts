@@ -9,7 +9,7 @@ import {
   uniqueIndex,
 } from "drizzle-orm/sqlite-core";
 
-import type { TeamUnits } from "./access.ts";
+import type { JobGrants } from "./access.ts";
 import { users } from "./accounts.ts";
 import { workflowTasks } from "./actions.ts";
 import { oauthGrants } from "./oauth.ts";
@@ -55,7 +55,7 @@ export const accessTokens = sqliteTable(
      * What the token of a task may do in its repository, as a team would grant it; null for other
      * tokens, which never do more than their user.
      */
-    grants: text({ mode: "json" }).$type<TeamUnits>(),
+    grants: text({ mode: "json" }).$type<JobGrants>(),
     /** The grant whose token this is, and with which it ends; null for a personal token. */
     grantId: integer().references(() => oauthGrants.id, { onDelete: "cascade" }),
   },

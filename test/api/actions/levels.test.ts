@@ -317,7 +317,9 @@ describe.each(Object.entries(LEVELS))("the runners of a level: %s", (name, makeL
     };
     expect(await send("GET", `runners/${online.id}`)).toMatchObject({ status: 200, body: shown });
     expect((await send("GET", `runners/${offline.id}`)).body).toMatchObject({ status: "offline" });
-    const { body, headers } = await send("GET", "runners?limit=50");
+    // The service has those of other tests, too, of which these are the last two.
+    const { total_count: total } = (await send("GET", "runners?limit=1")).body;
+    const { body, headers } = await send("GET", `runners?limit=1&page=${total - 1}`);
     expect(body.runners).toContainEqual(shown);
     expect(headers.get("X-Total-Count")).toBe(String(body.total_count));
     // Administrators of the service see the runners of all levels.

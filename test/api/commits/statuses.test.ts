@@ -1,7 +1,9 @@
 import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
-import { commitStatuses, repositories } from "../../../src/db/schema/index.ts";
+import { commitStatuses, type JobPermissions, repositories } from "../../../src/db/schema/index.ts";
+import { takeTask } from "../../../src/domain/actions/tasks/take-task.ts";
+import { actionsCtx, makeJob, makeRun, makeRunner } from "../../support/actions.ts";
 import { call } from "../../support/call.ts";
 import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";
@@ -29,7 +31,40 @@ async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
 const statusRows = (repo: { id: number }) =>
   db.select().from(commitStatuses).where(eq(commitStatuses.repoId, repo.id));
 
+/** The token of a job that runs in a repository. */
+async function makeJobToken(repo: TestRepo, permissions: JobPermissions): Promise<string> {
+  await makeJob(await makeRun(repo), repo, { permissions });
+  const runner = await makeRunner({ repoId: repo.id });
+  const ctx = actionsCtx();
+  const { task } = await takeTask(ctx, runner.credential, 0);
+  await ctx.settled();
+  return String(task?.context["token"]);
+}
+
 describe("POST /repos/{owner}/{repo}/statuses/{sha}", () => {
+  it("takes a status of a job whose workflow grants it, whatever it may do with the code", async () => {
+    const { repo, second } = await makePushed({ visibility: "private", isPrivate: true });
+    const elsewhere = await makePushed();
+    const json = { state: "success", context: "deploy" };
+    const post = (token: string, to: TestRepo, sha: string) =>
+      call("POST", pathOf(to, `statuses/${sha}`), { token, json });
+    const granted = await makeJobToken(repo, { statuses: "write" });
+    expect(await post(granted, repo, second)).toMatchObject({
+      status: 201,
+      body: { context: "deploy", creator: { login: "gitea-actions" } },
+    });
+    expect((await post(granted, elsewhere.repo, elsewhere.second)).status).toBe(403);
+    expect((await call("GET", pathOf(repo, "contents"), { token: granted })).status).toBe(404);
+    for (const permissions of [{ contents: "write" }, { statuses: "read" }] as const) {
+      const token = await makeJobToken(repo, permissions);
+      expect((await post(token, repo, second)).status).toBe(403);
+    }
+    expect((await post(await makeJobToken(repo, {}), repo, second)).status).toBe(404);
+    const ofCommit = (await statusRows(repo)).filter(({ commitOid }) => commitOid === second);
+    expect(ofCommit).toMatchObject([{ context: "deploy" }]);
+    expect(await statusRows(elsewhere.repo)).toEqual([]);
+  });
+
   it("stores a status and records an event", async () => {
     const { owner, repo, second } = await makePushed();
     const before = (await eventsOf(repo)).length;

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 
 import { actionSecrets, actionVariables } from "../../../src/db/schema/index.ts";
 import { ACTION_VALUE_LIMITS } from "../../../src/domain/actions/action-values.ts";
+import { readRegistrationToken } from "../../../src/domain/actions/runners/registration-token.ts";
 import { readJobSecrets } from "../../../src/domain/actions/secrets/read-job-secrets.ts";
 import { resealActionSecrets } from "../../../src/domain/actions/secrets/reseal-action-secrets.ts";
 import { setSecret } from "../../../src/domain/actions/secrets/secrets.ts";
@@ -72,10 +73,11 @@ describe("the secrets of a job", () => {
   });
 });
 
-describe("the secrets of a service with a new key", () => {
+describe("the secrets and registration tokens of a service with a new key", () => {
   it("are sealed with it, but for those that no key unseals", async () => {
     const { account, ofAccount, place } = await makeOwners();
     await setSecret(ctx, ofAccount, "A", { value: "x" });
+    const registration = await readRegistrationToken(ctx, ofAccount);
     const rowsOf = () =>
       db.select().from(actionSecrets).where(eq(actionSecrets.ownerId, account.id));
     const damaged = { ownerId: account.id, name: "B", createdAt: 1, updatedAt: 1 };
@@ -89,6 +91,12 @@ describe("the secrets of a service with a new key", () => {
     );
     const withNewKeyAlone = systemCtx({ DB: env.DB }, NOW, { SEALING_KEYS: NEW });
     expect(await readJobSecrets(withNewKeyAlone, place)).toEqual({ A: "x" });
+    expect(await readRegistrationToken(withNewKeyAlone, ofAccount)).toBe(registration);
+    // Other tests of the database have the older key.
+    await resealActionSecrets(
+      systemCtx({ DB: env.DB }, NOW, { SEALING_KEYS: `${SEALING_KEYS},${NEW}` }),
+    );
+    expect(await readRegistrationToken(ctx, ofAccount)).toBe(registration);
   });
 });
 

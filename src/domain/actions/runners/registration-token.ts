@@ -19,7 +19,7 @@ import {
 } from "../level.ts";
 
 /** What the column is sealed for. */
-const SEALED_FOR_REGISTRATION = "runner registration";
+export const SEALED_FOR_REGISTRATION = "runner registration";
 
 /**
  * The token with which runners register at a level: always the same one, until it is reset. The

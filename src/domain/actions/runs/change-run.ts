@@ -5,13 +5,23 @@ import { batch } from "../../../db/batch.ts";
 import { type WorkflowRun, workflowJobs, workflowRuns } from "../../../db/schema/index.ts";
 import { malformed, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { isFinal } from "../../../shapes/actions/work-status.ts";
 import { cancelStatements, settleRun } from "./settle-run.ts";
 import { cancelOthers } from "./store-planned.ts";
 
-/** Cancels the open jobs of a run. A run that has ended stays as it is. */
-export async function cancelRun(ctx: Ctx, run: WorkflowRun): Promise<void> {
+/**
+ * Cancels the open jobs of a run. A run that has ended stays as it is.
+ *
+ * @throws Failure `locked` in an archived repository, as all changes of runs.
+ */
+export async function cancelRun(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  run: WorkflowRun,
+): Promise<void> {
+  requireNotArchived(repo);
   await ctx.db.batch(cancelStatements(ctx, eq(workflowJobs.runId, run.id)));
   await settleRun(ctx, run.id);
 }
@@ -20,7 +30,12 @@ export async function cancelRun(ctx: Ctx, run: WorkflowRun): Promise<void> {
  * Lets a run begin that waits for an approval: the caller answers for what its head contains. A run
  * that waits for none stays as it is.
  */
-export async function approveRun(ctx: Ctx, run: WorkflowRun): Promise<void> {
+export async function approveRun(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  run: WorkflowRun,
+): Promise<void> {
+  requireNotArchived(repo);
   const { db, now, actor } = ctx;
   const [approved] = await db
     .update(workflowRuns)
@@ -42,7 +57,13 @@ export type Rerun = "all" | "failed" | { readonly jobId: number };
  * @throws Failure `malformed` for a run that has not ended, or has no such job; `not_found` for a
  *   job of another run.
  */
-export async function rerun(ctx: Ctx, run: WorkflowRun, which: Rerun): Promise<void> {
+export async function rerun(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  run: WorkflowRun,
+  which: Rerun,
+): Promise<void> {
+  requireNotArchived(repo);
   const { db, now } = ctx;
   if (!isFinal(run.state)) throw malformed("this workflow run is not done");
   const jobs = await db
@@ -113,9 +134,11 @@ export async function rerun(ctx: Ctx, run: WorkflowRun, which: Rerun): Promise<v
  */
 export async function deleteRun(
   ctx: Ctx,
-  { row }: RepositoryContext,
+  repo: RepositoryContext,
   run: WorkflowRun,
 ): Promise<void> {
+  requireNotArchived(repo);
+  const { row } = repo;
   const { deleted } = await batch(ctx.db, {
     deleted: ctx.db
       .delete(workflowRuns)

@@ -184,20 +184,15 @@ async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<nu
     runs,
     jobs: current,
   } = await batch(db, {
-    cancelled: cancelStatements(ctx, inArray(workflowJobs.id, idsOf("cancelled"))),
+    cancelled: cancelStatements(ctx, isOneOf(idsOf("cancelled"))),
     skipped: db
       .update(workflowJobs)
       .set({ state: "skipped", stoppedAt: now, updatedAt: now })
-      .where(and(inArray(workflowJobs.id, idsOf("skipped")), eq(workflowJobs.state, "blocked"))),
+      .where(and(isOneOf(idsOf("skipped")), eq(workflowJobs.state, "blocked"))),
     stolen: grouped.flatMap((job) =>
       job.cancelsInProgress ? cancelStatements(ctx, holdsGroupOf(job)) : [],
     ),
-    free: toWait(
-      inArray(
-        workflowJobs.id,
-        free.map(({ id }) => id),
-      ),
-    ),
+    free: toWait(isOneOf(free.map(({ id }) => id))),
     grouped: grouped.map(({ id }) => toWait(and(eq(workflowJobs.id, id), isGroupFree))),
     runs: db
       .update(workflowRuns)
@@ -219,6 +214,10 @@ async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<nu
   const others = stolen.flat().flatMap((each) => ("runId" in each ? [each.runId] : []));
   return { run: runs[0] ?? run, jobs: current, others: others.filter((id) => id !== run.id) };
 }
+
+/** The condition that a job is one of many: a run may have more than a query has parameters. */
+const isOneOf = (ids: readonly number[]): SQL =>
+  sql`${workflowJobs.id} in (select value from json_each(${JSON.stringify(ids)}))`;
 
 /** Increases with each job of the service that begins to wait; the time where that is more. */
 export const nextSequence = (now: number): SQL<number> => sql`(

@@ -19,6 +19,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { findNode } from "../../code/git/find-node.ts";
 import { findRef, openSnapshot, type RepositorySnapshot } from "../../code/git/open-snapshot.ts";
+import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { openPayloadSource, readPayload } from "../../exchange/webhooks/dispatch/read-payload.ts";
 import { NO_NODE, type Node } from "../../../git/walk/commit-graph.ts";
 import { readJobVariables } from "../variables/read-job-variables.ts";
@@ -90,7 +91,7 @@ const switchOf = prepare((db, { repoId, file }: Params<{ repoId: number; file: s
  * Starts a workflow by hand.
  *
  * @param options.cause Starts of a workflow that have the same one start it once.
- * @throws Failure `invalid` for inputs that it does not take.
+ * @throws Failure `invalid` for inputs that it does not take; `locked` in an archived repository.
  */
 export async function dispatchWorkflow(
   ctx: Ctx,
@@ -99,6 +100,7 @@ export async function dispatchWorkflow(
   given: Readonly<Record<string, unknown>>,
   { cause = crypto.randomUUID() }: { readonly cause?: string } = {},
 ): Promise<WorkflowRun> {
+  requireNotArchived(repo);
   const { actor } = ctx;
   const filled = readInputs(workflow, given);
   if ("fault" in filled) throw invalid(filled.fault);

@@ -55,7 +55,7 @@ export async function startWorkflowsOf(
   budget.consume(4);
   const source = await openPayloadSource(ctx, [...webhookEvents, anchor], recorded.actorId);
   const repo = source.find(repoId);
-  if (!repo || repo.row.isEmpty) return undefined;
+  if (!repo || repo.row.isEmpty || repo.row.archivedAt !== null) return undefined;
   if (!isUnitOn(repo.row, "actions") || !isUnitOn(repo.row, "code")) return undefined;
   const number = source.pull?.rows[0]?.issue.number;
   // SECURITY: reads with the permissions of the service: runs are for those who see the code.

@@ -5,6 +5,8 @@ import { batch } from "../../../db/batch.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import { type Repository, type WorkflowRow, workflows } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
+import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
 
@@ -63,14 +65,16 @@ const workflowOf = prepare((db, { repo, file }: Params<WorkflowOf>) =>
 /**
  * Decides whether events start a workflow. Its runs go on.
  *
- * @throws Failure `not_found`.
+ * @throws Failure `not_found`; `locked` in an archived repository.
  */
 export async function setWorkflowDisabled(
   ctx: Ctx,
-  repo: Pick<Repository, "id" | "ownerId">,
+  context: RepositoryContext,
   file: string,
   isDisabled: boolean,
 ): Promise<WorkflowRow> {
+  requireNotArchived(context);
+  const { row: repo } = context;
   const found = await findWorkflow(ctx, repo, file);
   await batch(ctx.db, {
     edited: ctx.db

@@ -1,4 +1,4 @@
-import { and, asc, eq, lt, notExists, or, sql } from "drizzle-orm";
+import { and, asc, eq, inArray, lt, notExists, or, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -6,11 +6,12 @@ import { columnsOf } from "../../../db/db.ts";
 import {
   runners,
   workflowJobs,
+  workflowRuns,
   type WorkflowTask,
   workflowTasks,
   type WorkResult,
 } from "../../../db/schema/index.ts";
-import { nextSequence, settleRun } from "../runs/settle-run.ts";
+import { cancelStatements, nextSequence, settleRun } from "../runs/settle-run.ts";
 import { closeLogWith } from "./append-log.ts";
 import { endSteps } from "./task-steps.ts";
 import { hasResult } from "./update-task.ts";
@@ -26,11 +27,14 @@ const UNHEARD_MS = 2 * MINUTE_MS;
 const OVERTIME_MS = 10 * MINUTE_MS;
 /** How long a job waits for a runner, in milliseconds. */
 const WAITING_MS = 24 * 60 * MINUTE_MS;
+/** How long a run waits for an approval, in milliseconds. */
+const UNAPPROVED_MS = 30 * 24 * 60 * MINUTE_MS;
 /** How long a runner may go on with the log of a task that was cancelled, in milliseconds. */
 const OPEN_LOG_MS = 5 * MINUTE_MS;
 
-/** Tasks that one call ends, at most. */
+/** Tasks, and runs, that one call ends, at most. */
 const TASKS_MAX = 50;
+const RUNS_MAX = 20;
 
 /**
  * Ends tasks whose runners are gone: they fail. A task of which its runner never said anything was
@@ -109,6 +113,24 @@ export async function cancelAbandonedJobs(ctx: Ctx): Promise<void> {
     )
     .returning({ runId: workflowJobs.runId });
   for (const runId of new Set(cancelled.map((job) => job.runId))) await settleRun(ctx, runId);
+}
+
+/** Cancels runs that nobody has approved. */
+export async function cancelUnapprovedRuns(ctx: Ctx): Promise<void> {
+  const { db, now } = ctx;
+  const isUnapproved = sql`${workflowRuns.needsApproval} = 1 and ${workflowRuns.state} = 'blocked'`;
+  const found = await db
+    .select({ id: workflowRuns.id })
+    .from(workflowRuns)
+    .where(and(isUnapproved, lt(workflowRuns.updatedAt, now - UNAPPROVED_MS)))
+    .orderBy(asc(workflowRuns.updatedAt))
+    .limit(RUNS_MAX);
+  for (const { id } of found) {
+    const isThis = and(eq(workflowRuns.id, id), isUnapproved);
+    const runs = db.select({ id: workflowRuns.id }).from(workflowRuns).where(isThis);
+    await db.batch(cancelStatements(ctx, inArray(workflowJobs.runId, runs)));
+    await settleRun(ctx, id);
+  }
 }
 
 /** Closes the logs of tasks that were cancelled, and whose runners say nothing more. */

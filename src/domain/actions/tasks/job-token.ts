@@ -7,33 +7,31 @@ import {
   ACCESS,
   accessTokenRepositories,
   accessTokens,
+  type JobGrants,
   type JobPermissions,
-  type TeamUnits,
-  type Unit,
   type WorkflowTask,
   workflowTasks,
 } from "../../../db/schema/index.ts";
 
-/** The units of a repository to which each permission of a workflow leads. */
-const UNITS_OF: Readonly<Record<keyof JobPermissions, readonly Unit[]>> = {
+/** What each permission of a workflow grants in a repository. */
+const GRANTED_BY: Readonly<Record<keyof JobPermissions, readonly (keyof JobGrants)[]>> = {
   actions: ["actions"],
   contents: ["code", "releases", "wiki"],
   issues: ["issues", "projects"],
   packages: ["packages"],
   "pull-requests": ["pulls"],
-  statuses: [],
+  statuses: ["statuses"],
 };
 
 /** Scopes bound what kinds of requests the token is for; the grants bound what it may do there. */
 const SCOPES = "write:issue,write:misc,write:package,write:repository,read:user,read:organization";
 
 /** What the token of a job may do in its repository. */
-function toGrants(permissions: JobPermissions): TeamUnits {
-  const grants: Partial<Record<Unit, (typeof ACCESS)["read" | "write"]>> = {};
-  for (const [name, mode] of Object.entries(permissions)) {
-    for (const unit of UNITS_OF[name as keyof JobPermissions] ?? []) grants[unit] = ACCESS[mode];
-  }
-  return grants;
+function toGrants(permissions: JobPermissions): JobGrants {
+  const granted = Object.entries(permissions).flatMap(([name, mode]) =>
+    (GRANTED_BY[name as keyof JobPermissions] ?? []).map((each) => [each, ACCESS[mode]] as const),
+  );
+  return Object.fromEntries(granted);
 }
 
 /**

@@ -8,7 +8,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { isIssueWritable, unitOf } from "./find-issue.ts";
 
 /**
- * Refuses changes of issues and pull requests of an archived repository.
+ * Refuses changes of an archived repository.
  *
  * @throws Failure `locked`.
  */

@@ -77,7 +77,11 @@ export const CRON_TASKS: readonly CronTask[] = [
   {
     name: "cancel_abandoned_jobs",
     schedule: EVERY_TEN_MINUTES,
-    run: async (ctx) => (await loadEnds()).cancelAbandonedJobs(ctx),
+    run: async (ctx) => {
+      const { cancelAbandonedJobs, cancelUnapprovedRuns } = await loadEnds();
+      await cancelAbandonedJobs(ctx);
+      await cancelUnapprovedRuns(ctx);
+    },
   },
   {
     name: "close_action_logs",

@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, gt } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
@@ -6,7 +6,7 @@ import { type User, users } from "../../../db/schema/index.ts";
 import { notFound } from "../../../lib/failure.ts";
 
 /**
- * Finds a user by id, for administrators of the service, who see every account.
+ * Finds a user by id, for administrators of the service, who see every account of a person.
  *
  * @throws Failure `not_found`, also for an organization.
  */
@@ -20,5 +20,5 @@ const userOfId = prepare((db, { id }: Params<{ id: number }>) =>
   db
     .select()
     .from(users)
-    .where(and(eq(users.id, id), eq(users.kind, "user"))),
+    .where(and(eq(users.id, id), gt(users.id, 0), eq(users.kind, "user"))),
 );

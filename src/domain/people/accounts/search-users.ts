@@ -1,4 +1,4 @@
-import { eq, sql, type SQL } from "drizzle-orm";
+import { eq, gt, sql, type SQL } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import { isAccountVisible } from "../../../auth/access/accounts.ts";
@@ -145,7 +145,7 @@ interface UserFilter {
   readonly loginName: string | undefined;
 }
 
-/** Lists all users by name, for administrators of the site. */
+/** Lists all users by name, for administrators of the site; not the account of jobs. */
 export const listUsers = async (
   { db }: Ctx,
   filter: UserFilter,
@@ -156,6 +156,7 @@ export const listUsers = async (
 const usersOfFilter = prepareAll((db, p: Params<UserFilter & Slice>) => {
   const isListed = allOf(
     eq(users.kind, "user"),
+    gt(users.id, 0),
     p.sourceId && eq(users.loginSourceId, p.sourceId),
     p.loginName && eq(users.loginName, p.loginName),
   );

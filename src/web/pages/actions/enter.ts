@@ -30,7 +30,7 @@ export async function enterToChangeRuns(c: Context<WebEnv>): Promise<EnteredRepo
 
 /** Whether the reader may change runs. */
 export const canChangeRuns = ({ ctx, repo }: EnteredRepository): boolean =>
-  ctx.actor.user !== undefined && isAllowed(repo, WRITE_ACTIONS);
+  ctx.actor.user !== undefined && repo.row.archivedAt === null && isAllowed(repo, WRITE_ACTIONS);
 
 type Names = Parameters<typeof repositoryPath>[0];
 

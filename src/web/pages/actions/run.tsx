@@ -74,7 +74,7 @@ async function sendRun(
       <div id="run" data-live={isFinal(run.state) ? undefined : ""}>
         <p>
           <StateMark state={run.state} /> <strong>{STATE_WORDS[run.state]}</strong>
-          {duration === "" ? undefined : ` in ${duration}`}
+          {duration === "" ? undefined : ` ${isFinal(run.state) ? "in" : "for"} ${duration}`}
           {run.attempt > 1 ? `, attempt ${run.attempt}` : undefined}.{" "}
           <a href={`${actionsPath(repo)}?workflow=${encodeURIComponent(run.file)}`}>{run.name}</a>
           {": "}
@@ -238,11 +238,15 @@ function RunTools({ page, shown: { run, jobs } }: { page: EnteredRepository; sho
 const ACTIONS = {
   cancel: cancelRun,
   approve: approveRun,
-  rerun: (ctx, run) => rerun(ctx, run, "all"),
-  "rerun-failed": (ctx, run) => rerun(ctx, run, "failed"),
+  rerun: (...of) => rerun(...of, "all"),
+  "rerun-failed": (...of) => rerun(...of, "failed"),
 } as const satisfies Record<
   string,
-  (ctx: EnteredRepository["ctx"], run: Awaited<ReturnType<typeof findRun>>) => Promise<void>
+  (
+    ctx: EnteredRepository["ctx"],
+    repo: EnteredRepository["repo"],
+    run: Awaited<ReturnType<typeof findRun>>,
+  ) => Promise<void>
 >;
 
 export const RUN_ACTIONS = [...Object.keys(ACTIONS), "delete"];
@@ -261,7 +265,7 @@ export async function changeRun(c: Context<WebEnv>): Promise<Response> {
         await deleteRun(ctx, repo, run);
         return redirectAfterWrite(c, actionsPath(repo));
       }
-      await ACTIONS[action as keyof typeof ACTIONS](ctx, run);
+      await ACTIONS[action as keyof typeof ACTIONS](ctx, repo, run);
       return redirectAfterWrite(c, runPath(repo, run));
     },
     async (refusal) => sendRun(c, page, await readShown(c, page), refusal),
@@ -280,7 +284,7 @@ export async function rerunJob(c: Context<WebEnv>): Promise<Response> {
   return orRefuse(
     c,
     async () => {
-      await rerun(ctx, run, { jobId: job.id });
+      await rerun(ctx, repo, run, { jobId: job.id });
       return redirectAfterWrite(c, runPath(repo, run));
     },
     (refusal) => sendRun(c, page, shown, refusal),

@@ -299,12 +299,7 @@ export function Starter({ run, actor }: Pick<ListedRun, "run" | "actor">) {
 export async function switchWorkflow(c: Context<WebEnv>, isDisabled: boolean): Promise<Response> {
   const { ctx, repo } = await enterToChangeRuns(c);
   await readForm(c);
-  const { file } = await setWorkflowDisabled(
-    ctx,
-    repo.row,
-    c.req.query("workflow") ?? "",
-    isDisabled,
-  );
+  const { file } = await setWorkflowDisabled(ctx, repo, c.req.query("workflow") ?? "", isDisabled);
   const query = `?workflow=${encodeURIComponent(file)}`;
   return redirectAfterWrite(c, `${actionsPath(repo)}${query}`);
 }
