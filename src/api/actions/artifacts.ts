@@ -53,14 +53,15 @@ for (const [path, params, operationId, summary] of [
       const { ctx, repo, viewer } = c.var;
       const { name = "", ...query } = c.req.valid("query");
       const path = c.req.valid("param");
-      const run = "run" in path ? await findRun(ctx, repo.row, { id: path.run }) : undefined;
+      const runId = "run" in path ? path.run : undefined;
       const slice = readPage(ctx.config, query);
       const { listArtifacts } = await loadArtifacts();
       const { items, total } = await listArtifacts(
         ctx,
-        { repoId: repo.row.id, runId: run?.id, name: name === "" ? undefined : name },
+        { repoId: repo.row.id, runId, name: name === "" ? undefined : name },
         slice,
       );
+      if (total === 0 && runId !== undefined) await findRun(ctx, repo.row, { id: runId });
       setPageHeaders(c, slice, total);
       const shown = items.map((item) => toArtifact(repo, item, viewer));
       return c.json({ artifacts: shown, total_count: total }, 200);

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, desc, eq, inArray, isNotNull, ne, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -10,6 +10,8 @@ import {
   type WorkflowArtifact,
   type WorkflowArtifactFile,
   workflowArtifactFiles,
+  type WorkflowArtifactPart,
+  workflowArtifactParts,
   workflowArtifacts,
   type WorkflowRun,
   workflowRuns,
@@ -101,6 +103,57 @@ const newestArtifact = prepare((db, filter: Params<ArtifactFilter>) =>
     .orderBy(desc(workflowArtifacts.id))
     .limit(1),
 );
+
+/** An artifact with the parts of its file, if it is one file. */
+export interface StoredArtifact extends ListedArtifact {
+  readonly parts: readonly WorkflowArtifactPart[];
+}
+
+/**
+ * Finds an artifact as `findArtifact` does, with what is needed to send it, in one round trip.
+ *
+ * @throws Failure `not_found`.
+ */
+export async function findStoredArtifact(
+  { db }: Pick<Ctx, "db">,
+  filter: ArtifactFilter,
+): Promise<StoredArtifact> {
+  const { artifacts, parts } = await batch(db, storedArtifact(db, filter));
+  const [found] = artifacts;
+  if (!found) throw notFound();
+  return { ...found, parts };
+}
+
+const storedArtifact = prepareAll((db, filter: Params<ArtifactFilter>) => {
+  const newest = db
+    .select({ id: workflowArtifacts.id })
+    .from(workflowArtifacts)
+    .innerJoin(workflowRuns, eq(workflowRuns.id, workflowArtifacts.runId))
+    .where(isListed(filter))
+    .orderBy(desc(workflowArtifacts.id))
+    .limit(1);
+  return {
+    artifacts: db
+      .select(columns)
+      .from(workflowArtifacts)
+      .innerJoin(workflowRuns, eq(workflowRuns.id, workflowArtifacts.runId))
+      .where(isListed(filter))
+      .orderBy(desc(workflowArtifacts.id))
+      .limit(1),
+    parts: db
+      .select(columnsOf(workflowArtifactParts, "p"))
+      .from(workflowArtifactFiles)
+      .innerJoin(workflowArtifactParts, eq(workflowArtifactParts.fileId, workflowArtifactFiles.id))
+      .where(
+        and(
+          inArray(workflowArtifactFiles.artifactId, newest),
+          eq(workflowArtifactFiles.path, ""),
+          isNotNull(workflowArtifactParts.position),
+        ),
+      )
+      .orderBy(asc(workflowArtifactParts.position)),
+  };
+});
 
 /** An artifact that an address leads to, with the place of its repository. */
 interface AddressedArtifact {
