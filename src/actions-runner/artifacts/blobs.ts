@@ -1,5 +1,5 @@
 import { readAddress } from "../../domain/actions/artifacts/artifact-address.ts";
-import { PARTS_MAX } from "../../domain/actions/artifacts/artifact-limits.ts";
+import { ARTIFACT_PARTS_MAX } from "../../domain/actions/artifacts/artifact-limits.ts";
 import { findAddressedArtifact } from "../../domain/actions/artifacts/find-artifact.ts";
 import {
   commitBlocks,
@@ -75,7 +75,7 @@ export function bytesOf(c: ArtifactsContext, md5Header: string) {
 async function readBlockList(c: ArtifactsContext): Promise<readonly string[]> {
   const bytes = await readSmallBody(c.req.raw, LIST_BYTES_MAX);
   // One more than are allowed, so that too many are refused as such.
-  const root = await parseXml(bytes, { elementsMax: PARTS_MAX + 2, depthMax: 2 });
+  const root = await parseXml(bytes, { elementsMax: ARTIFACT_PARTS_MAX + 2, depthMax: 2 });
   if (root?.name !== "BlockList") throw malformed("the list of blocks is no such XML document");
   return root.children.map(({ text }) => text);
 }

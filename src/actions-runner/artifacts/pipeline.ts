@@ -8,7 +8,7 @@ import {
   listArtifacts,
 } from "../../domain/actions/artifacts/find-artifact.ts";
 import type { ArtifactTask } from "../../domain/actions/artifacts/find-artifact-task.ts";
-import { gunzip, openStoredFile } from "../../domain/actions/artifacts/open-artifact.ts";
+import { unpackGzip, openStoredFile } from "../../domain/actions/artifacts/open-artifact.ts";
 import { confirmFiles, receiveFilePart } from "../../domain/actions/artifacts/upload-files.ts";
 import type { Ctx } from "../../context.ts";
 import { malformed, notFound } from "../../lib/failure.ts";
@@ -147,7 +147,7 @@ export async function sendItem(c: ArtifactsContext): Promise<Response> {
   const bytes = await openStoredFile(ctx, file, { start: 0, end: storedBytes });
   const headers = { "Content-Type": "application/octet-stream", "Cache-Control": "no-store" };
   const takesGzip = /\bgzip\b/i.test(c.req.header("accept-encoding") ?? "");
-  if (isGzip && !takesGzip) return new Response(gunzip(bytes), { headers });
+  if (isGzip && !takesGzip) return new Response(unpackGzip(bytes), { headers });
   return new Response(bytes, {
     headers: {
       ...headers,

@@ -52,8 +52,8 @@ for (const [path, params, operationId, summary] of [
     async (c) => {
       const { ctx, repo, viewer } = c.var;
       const { name = "", ...query } = c.req.valid("query");
-      const path = c.req.valid("param");
-      const runId = "run" in path ? path.run : undefined;
+      const place = c.req.valid("param");
+      const runId = "run" in place ? place.run : undefined;
       const slice = readPage(ctx.config, query);
       const { listArtifacts } = await loadArtifacts();
       const { items, total } = await listArtifacts(

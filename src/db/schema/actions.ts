@@ -561,7 +561,7 @@ export const workflowArtifactParts = sqliteTable(
 );
 export type WorkflowArtifactPart = typeof workflowArtifactParts.$inferSelect;
 
-/** Tasks and artifacts that are gone, whose files are still in the bucket. Kept by triggers, too. */
+/** Tasks and artifacts that are gone, whose files are still in the bucket. Triggers add some. */
 export const discardedWork = sqliteTable(
   "discarded_work",
   {

@@ -34,7 +34,7 @@ async function run(client) {
       const expectedHash = artifact.digest;
       return client.downloadArtifact(artifact.id, { path: folder, expectedHash, ...findBy });
     }
-    case "delete":
+    default:
       return client.deleteArtifact(name);
   }
 }

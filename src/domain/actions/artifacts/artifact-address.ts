@@ -11,7 +11,7 @@ const LIFE_MS = 60 * 60 * 1000;
 export type AddressUse = "upload" | "download" | "zip";
 
 /** What an address leads to. */
-export interface Addressed {
+export interface AddressedArtifact {
   readonly artifactId: number;
   /** The task for which it was made, and with which it ends; 0 for none. */
   readonly taskId: number;
@@ -25,7 +25,7 @@ export interface Addressed {
 export async function signAddress(
   { config, now }: Pick<Ctx, "config" | "now">,
   use: AddressUse,
-  { artifactId, taskId }: Addressed,
+  { artifactId, taskId }: AddressedArtifact,
 ): Promise<URLSearchParams> {
   const [key] = config.sealingKeys;
   if (!key) throw forbidden("the service has no key to sign addresses with");
@@ -49,7 +49,7 @@ export async function readAddress(
   { config, now }: Pick<Ctx, "config" | "now">,
   use: AddressUse,
   query: URLSearchParams,
-): Promise<Addressed> {
+): Promise<AddressedArtifact> {
   const artifactId = query.get("artifactID") ?? "";
   const taskId = query.get("taskID") ?? "0";
   const expires = query.get("expires") ?? "";

@@ -2,10 +2,10 @@
 export const ARTIFACTS_MAX = 500;
 
 /** Maximum parts of a file. */
-export const PARTS_MAX = 10_000;
+export const ARTIFACT_PARTS_MAX = 10_000;
 
 /** Maximum requests that store parts of an artifact, repeated ones among them. */
-export const RECEIVED_COUNT_MAX = 2 * PARTS_MAX;
+export const RECEIVED_COUNT_MAX = 2 * ARTIFACT_PARTS_MAX;
 
 /**
  * How many times the maximum size of an artifact may be received for it: parts may be sent again.

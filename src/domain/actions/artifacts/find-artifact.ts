@@ -18,7 +18,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { forbidden, notFound } from "../../../lib/failure.ts";
 import { type Listed, type Slice, toListedPage } from "../../slice.ts";
-import type { Addressed } from "./artifact-address.ts";
+import type { AddressedArtifact } from "./artifact-address.ts";
 import { isTaskRunning } from "./is-task-running.ts";
 
 /** An artifact that is finished, with what is told of its run. */
@@ -156,7 +156,7 @@ const storedArtifact = prepareAll((db, filter: Params<ArtifactFilter>) => {
 });
 
 /** An artifact that an address leads to, with the place of its repository. */
-interface AddressedArtifact {
+interface PlacedArtifact {
   readonly artifact: WorkflowArtifact;
   /** In lower case. */
   readonly ownerName: string;
@@ -170,8 +170,8 @@ interface AddressedArtifact {
  */
 export async function findAddressedArtifact(
   { db }: Pick<Ctx, "db">,
-  { artifactId, taskId }: Addressed,
-): Promise<AddressedArtifact> {
+  { artifactId, taskId }: AddressedArtifact,
+): Promise<PlacedArtifact> {
   const [found] = await addressedArtifact(db, {
     artifactId,
     ...(taskId !== 0 && { taskId }),

@@ -58,7 +58,7 @@ export async function* zipArtifact(ctx: Ctx, { id }: WorkflowArtifact): AsyncGen
  */
 async function* unpack(ctx: Ctx, file: WorkflowArtifactFile): AsyncGenerator<Uint8Array> {
   const stored = await openStoredFile(ctx, file, { start: 0, end: file.storedBytes });
-  const bytes = file.isGzip ? gunzip(stored) : stored;
+  const bytes = file.isGzip ? unpackGzip(stored) : stored;
   let left = file.sizeBytes;
   for await (const piece of bytes) {
     left -= piece.length;
@@ -68,7 +68,7 @@ async function* unpack(ctx: Ctx, file: WorkflowArtifactFile): AsyncGenerator<Uin
 }
 
 /** Unpacks a file that is stored compressed, while it is read. */
-export function gunzip(stored: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
+export function unpackGzip(stored: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
   const { readable, writable } = new DecompressionStream("gzip");
   return stored.pipeThrough({ readable, writable: writable as WritableStream<Uint8Array> });
 }

@@ -38,7 +38,7 @@ export interface SentPart {
 }
 
 /** The condition that an artifact still takes parts: an archive until it is finished. */
-export const takesParts = (): SQL | undefined =>
+const takesParts = (): SQL | undefined =>
   or(
     eq(workflowArtifacts.state, "pending"),
     and(eq(workflowArtifacts.isArchive, false), eq(workflowArtifacts.state, "ready")),

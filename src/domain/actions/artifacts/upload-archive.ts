@@ -16,8 +16,8 @@ import {
 import { insertSelect } from "../../../db/insert-select.ts";
 import { conflict, forbidden, malformed, notFound, tooLarge } from "../../../lib/failure.ts";
 import { readPieces } from "../../../lib/read-pieces.ts";
-import type { Addressed } from "./artifact-address.ts";
-import { PARTS_MAX } from "./artifact-limits.ts";
+import type { AddressedArtifact } from "./artifact-address.ts";
+import { ARTIFACT_PARTS_MAX } from "./artifact-limits.ts";
 import type { ArtifactTask } from "./find-artifact-task.ts";
 import { isTaskRunning } from "./is-task-running.ts";
 import { receivePart, type SentPart } from "./receive-part.ts";
@@ -33,7 +33,7 @@ type Bytes = Pick<SentPart, "sizeBytes" | "body" | "md5">;
 /** Stores a block of an archive, which a list will name. */
 export async function receiveBlock(
   ctx: Ctx,
-  addressed: Addressed,
+  addressed: AddressedArtifact,
   name: string,
   bytes: Bytes,
 ): Promise<void> {
@@ -43,7 +43,11 @@ export async function receiveBlock(
 }
 
 /** Stores an archive that comes in one request. */
-export async function receiveWhole(ctx: Ctx, addressed: Addressed, bytes: Bytes): Promise<void> {
+export async function receiveWhole(
+  ctx: Ctx,
+  addressed: AddressedArtifact,
+  bytes: Bytes,
+): Promise<void> {
   const { artifact, parts } = await findUpload(ctx, addressed, WHOLE);
   await receiveArchivePart(ctx, artifact, { name: WHOLE, ...bytes, formerUuid: parts[0]?.uuid });
   await putInOrder(ctx, artifact, [WHOLE]);
@@ -68,10 +72,11 @@ const receiveArchivePart = (
  */
 export async function commitBlocks(
   ctx: Ctx,
-  addressed: Addressed,
+  addressed: AddressedArtifact,
   names: readonly string[],
 ): Promise<void> {
-  if (names.length > PARTS_MAX) throw tooLarge(`an artifact has at most ${PARTS_MAX} blocks`);
+  if (names.length > ARTIFACT_PARTS_MAX)
+    throw tooLarge(`an artifact has at most ${ARTIFACT_PARTS_MAX} blocks`);
   const { artifact, parts } = await findUpload(ctx, addressed);
   const left = new Map(parts.map((part) => [part.name, part.sizeBytes]));
   let sizeBytes = 0;
@@ -235,7 +240,7 @@ interface Upload {
  */
 async function findUpload(
   { db }: Ctx,
-  { artifactId, taskId }: Addressed,
+  { artifactId, taskId }: AddressedArtifact,
   partName?: string,
 ): Promise<Upload> {
   const { artifacts, parts } = await batch(
@@ -249,7 +254,7 @@ async function findUpload(
   return { artifact, parts };
 }
 
-interface ArchiveById extends Addressed {
+interface ArchiveById extends AddressedArtifact {
   readonly partName?: string;
 }
 
