@@ -30,8 +30,10 @@ CREATE TABLE `action_variables` (
 CREATE UNIQUE INDEX `action_variables_owner` ON `action_variables` (`owner_id`,`name`) WHERE owner_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `action_variables_repo` ON `action_variables` (`repo_id`,`name`) WHERE repo_id is not null;--> statement-breakpoint
 CREATE UNIQUE INDEX `action_variables_service` ON `action_variables` (`name`) WHERE owner_id is null and repo_id is null;--> statement-breakpoint
-CREATE TABLE `discarded_logs` (
-	`task_id` integer PRIMARY KEY NOT NULL
+CREATE TABLE `discarded_work` (
+	`kind` text NOT NULL,
+	`id` integer NOT NULL,
+	PRIMARY KEY(`kind`, `id`)
 );
 --> statement-breakpoint
 CREATE TABLE `runner_registration_tokens` (
@@ -72,6 +74,53 @@ CREATE UNIQUE INDEX `runners_uuid` ON `runners` (`uuid`);--> statement-breakpoin
 CREATE INDEX `runners_owner` ON `runners` (`owner_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runners_repo` ON `runners` (`repo_id`,`id`);--> statement-breakpoint
 CREATE INDEX `runners_ephemeral` ON `runners` (`last_online_at`) WHERE is_ephemeral = 1;--> statement-breakpoint
+CREATE TABLE `workflow_artifact_files` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`artifact_id` integer NOT NULL,
+	`path` text NOT NULL,
+	`is_gzip` integer DEFAULT false NOT NULL,
+	`stored_bytes` integer DEFAULT 0 NOT NULL,
+	`size_bytes` integer DEFAULT 0 NOT NULL,
+	`is_whole` integer DEFAULT false NOT NULL,
+	FOREIGN KEY (`artifact_id`) REFERENCES `workflow_artifacts`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `workflow_artifact_files_path` ON `workflow_artifact_files` (`artifact_id`,`path`);--> statement-breakpoint
+CREATE TABLE `workflow_artifact_parts` (
+	`file_id` integer NOT NULL,
+	`name` text NOT NULL,
+	`uuid` text NOT NULL,
+	`size_bytes` integer NOT NULL,
+	`position` integer,
+	PRIMARY KEY(`file_id`, `name`),
+	FOREIGN KEY (`file_id`) REFERENCES `workflow_artifact_files`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE TABLE `workflow_artifacts` (
+	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
+	`run_id` integer NOT NULL,
+	`repo_id` integer NOT NULL,
+	`run_attempt` integer NOT NULL,
+	`task_id` integer NOT NULL,
+	`name` text NOT NULL,
+	`is_archive` integer NOT NULL,
+	`mime_type` text NOT NULL,
+	`state` text DEFAULT 'pending' NOT NULL,
+	`size_bytes` integer DEFAULT 0 NOT NULL,
+	`sha256` text DEFAULT '' NOT NULL,
+	`received_bytes` integer DEFAULT 0 NOT NULL,
+	`received_count` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`expires_at` integer NOT NULL,
+	FOREIGN KEY (`run_id`) REFERENCES `workflow_runs`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `workflow_artifacts_name` ON `workflow_artifacts` (`run_id`,`run_attempt`,`name`);--> statement-breakpoint
+CREATE INDEX `workflow_artifacts_repo` ON `workflow_artifacts` (`repo_id`,`id`);--> statement-breakpoint
+CREATE INDEX `workflow_artifacts_repo_name` ON `workflow_artifacts` (`repo_id`,`name`,`id`);--> statement-breakpoint
+CREATE INDEX `workflow_artifacts_expiry` ON `workflow_artifacts` (`expires_at`) WHERE state = 'ready';--> statement-breakpoint
+CREATE INDEX `workflow_artifacts_pending` ON `workflow_artifacts` (`updated_at`) WHERE state = 'pending';--> statement-breakpoint
 CREATE TABLE `workflow_jobs` (
 	`id` integer PRIMARY KEY AUTOINCREMENT NOT NULL,
 	`run_id` integer NOT NULL,
@@ -256,7 +305,11 @@ WHEN old.`state` = 'running' AND new.`state` <> 'running' BEGIN
 END;
 --> statement-breakpoint
 CREATE TRIGGER `workflow_tasks_logs` AFTER DELETE ON `workflow_tasks` WHEN old.`log_rows` > 0 BEGIN
-	INSERT OR IGNORE INTO `discarded_logs` (`task_id`) VALUES (old.`id`);
+	INSERT OR IGNORE INTO `discarded_work` (`kind`, `id`) VALUES ('log', old.`id`);
+END;
+--> statement-breakpoint
+CREATE TRIGGER `workflow_artifacts_files` AFTER DELETE ON `workflow_artifacts` WHEN old.`state` <> 'expired' BEGIN
+	INSERT OR IGNORE INTO `discarded_work` (`kind`, `id`) VALUES ('artifact', old.`id`);
 END;
 --> statement-breakpoint
 -- The account that acts in jobs. Its name is reserved, and no list shows a private account.

@@ -264,6 +264,10 @@ const Variables = z.object({
   ATTACHMENT_MAX_FILES: count(100, 1, 1000),
   /** The types of files that releases may have; empty allows all. */
   RELEASE_ALLOWED_TYPES: typeList(""),
+  /** Maximum bytes of one artifact of a run. Cloudflare limits request bodies too. */
+  ARTIFACT_MAX_BYTES: count(10_000_000_000, 1, 999_999_999_999),
+  /** Maximum days for which artifacts are kept, and the default. */
+  ARTIFACT_RETENTION_DAYS: count(90, 1, 36_500),
   /** Whether packages are served. */
   PACKAGES_ENABLED: flag(true),
   /** Maximum versions of all packages of an account; -1 is no limit. */
@@ -532,6 +536,9 @@ export interface Config {
   releaseTypes: readonly string[];
   attachmentMaxMib: number;
   attachmentCountMax: number;
+  artifactMaxBytes: number;
+  /** For how long artifacts are kept at most, and by default, in milliseconds. */
+  artifactRetentionMs: number;
   packages: PackageSettings;
   allowedHosts: HostList;
   blockedHosts: HostList;
@@ -631,6 +638,8 @@ export function parseConfig(env: object): Config {
     releaseTypes: variables.RELEASE_ALLOWED_TYPES,
     attachmentMaxMib: variables.ATTACHMENT_MAX_SIZE,
     attachmentCountMax: variables.ATTACHMENT_MAX_FILES,
+    artifactMaxBytes: variables.ARTIFACT_MAX_BYTES,
+    artifactRetentionMs: variables.ARTIFACT_RETENTION_DAYS * DAY_MS,
     packages: toPackageSettings(variables),
     allowedHosts: variables.ALLOWED_HOST_LIST,
     blockedHosts: variables.BLOCKED_HOST_LIST,

@@ -187,6 +187,14 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from 1 to 1000",
     values: wrongNumbers("0", "1001"),
   },
+  ARTIFACT_MAX_BYTES: {
+    allowed: "a whole number from 1 to 999999999999",
+    values: wrongNumbers("0", "1000000000000"),
+  },
+  ARTIFACT_RETENTION_DAYS: {
+    allowed: "a whole number from 1 to 36500",
+    values: wrongNumbers("0", "36501"),
+  },
   DISABLE_MIGRATIONS: { allowed: "true or false", values: wrongFlags() },
   MIGRATION_WAIT_SECONDS: {
     allowed: "a whole number from 0 to 60",

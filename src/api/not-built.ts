@@ -10,10 +10,6 @@ import { TrieRouter } from "hono/router/trie-router";
 const LIST = `
 GET /activitypub/user-id/{id}
 POST /activitypub/user-id/{id}/inbox
-GET /repos/{owner}/{repo}/actions/artifacts
-GET DELETE /repos/{owner}/{repo}/actions/artifacts/{artifact_id}
-GET /repos/{owner}/{repo}/actions/artifacts/{artifact_id}/zip
-GET /repos/{owner}/{repo}/actions/runs/{run}/artifacts
 GET DELETE PATCH /repos/{owner}/{repo}/hooks/git/{id}
 `;
 

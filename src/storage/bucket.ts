@@ -258,30 +258,39 @@ export class Bucket {
    * Streams a range of a file: by several reads if it is long, of which the next one begins when
    * the one before is being sent. What is read ahead of the client is bounded so.
    */
-  async openRange(key: string, { start, end }: ByteRange): Promise<ReadableStream<Uint8Array>> {
-    if (start === end) return new Blob([]).stream();
-    const read = (at: number) => this.get(key, { start: at, end: Math.min(end, at + SPAN_BYTES) });
-    const first = await read(start);
-    if (end - start <= SPAN_BYTES) return first;
-    const { readable, writable } = new FixedLengthStream(end - start);
-    void this.sendSpans(first, read, { start, end }, writable);
+  openRange(key: string, range: ByteRange): Promise<ReadableStream<Uint8Array>> {
+    return this.openSpans([{ key, ...range }]);
+  }
+
+  /** The same of ranges of several files, one after the other. */
+  async openSpans(spans: readonly FileSpan[]): Promise<ReadableStream<Uint8Array>> {
+    const reads = cutSpans(spans);
+    const next = (): Promise<ReadableStream<Uint8Array>> | undefined => {
+      const { value, done } = reads.next();
+      return done ? undefined : this.get(value.key, value);
+    };
+    const first = await next();
+    if (!first) return new Blob([]).stream();
+    const sizeBytes = spans.reduce((sum, { start, end }) => sum + end - start, 0);
+    if (sizeBytes <= SPAN_BYTES && spans.length === 1) return first;
+    const { readable, writable } = new FixedLengthStream(sizeBytes);
+    void this.sendSpans(first, next, writable);
     return readable;
   }
 
-  /** Sends a range; if a read fails, or the reader cancels, the stream fails. */
+  /** Sends spans; if a read fails, or the reader cancels, the stream fails. */
   private async sendSpans(
     first: ReadableStream<Uint8Array>,
-    read: (at: number) => Promise<ReadableStream<Uint8Array>>,
-    { start, end }: ByteRange,
+    read: () => Promise<ReadableStream<Uint8Array>> | undefined,
     writable: WritableStream<Uint8Array>,
   ): Promise<void> {
     let next: Promise<ReadableStream<Uint8Array>> | undefined = Promise.resolve(first);
     // One that is being sent and one that is being read.
     this.usage.hold(2 * SPAN_BYTES);
     try {
-      for (let at = start; next; at += SPAN_BYTES) {
+      while (next) {
         const span: ReadableStream<Uint8Array> = await next;
-        next = at + SPAN_BYTES < end ? read(at + SPAN_BYTES) : undefined;
+        next = read();
         // Awaited later; this avoids an unhandled rejection until then.
         next?.catch(ignore);
         await span.pipeTo(writable, { preventClose: true });
@@ -321,13 +330,30 @@ export class Bucket {
   }
 
   /**
-   * Streams a file into the bucket without buffering. If this throws, the file may exist or not.
+   * Streams a file into the bucket without buffering. If this is false or throws, the file may
+   * exist or not.
    *
-   * @param bytes  A stream of known length.
-   * @param sha256 The expected hash in hex; the bucket refuses bytes with another hash.
+   * @param hashes The expected hash; the bucket refuses bytes with another one.
+   * @returns False if the length or the hash differs.
    */
-  putStream(key: string, bytes: ReadableStream, sha256: string): Promise<R2Object> {
-    return this.semaphore.run(() => this.bucket.put(key, bytes, { sha256 }));
+  async putBody(
+    key: string,
+    sizeBytes: number,
+    body: ReadableStream<Uint8Array>,
+    hashes: Pick<R2PutOptions, "md5" | "sha256">,
+  ): Promise<boolean> {
+    const { readable, writable } = new FixedLengthStream(sizeBytes);
+    const piped = body.pipeTo(writable);
+    // Awaited below, unless the put fails first; this avoids an unhandled rejection then.
+    piped.catch(ignore);
+    try {
+      const { size } = await this.semaphore.run(() => this.bucket.put(key, readable, hashes));
+      await piped;
+      return size === sizeBytes;
+    } catch (error) {
+      if (isMismatch(error)) return false;
+      throw error;
+    }
   }
 
   /**
@@ -409,6 +435,21 @@ export class Bucket {
   }
 }
 
+/** A range of a file. */
+export interface FileSpan extends ByteRange {
+  readonly key: string;
+}
+
+/** The same bytes in ranges of at most `SPAN_BYTES`, without empty ones. */
+function* cutSpans(spans: readonly FileSpan[]): Generator<FileSpan, undefined> {
+  for (const { key, start, end } of spans) {
+    for (let at = start; at < end; at += SPAN_BYTES) {
+      yield { key, start: at, end: Math.min(end, at + SPAN_BYTES) };
+    }
+  }
+  return undefined;
+}
+
 /** The parts of an unfinished file that were sent. */
 export interface SentParts {
   readonly uploadId: string;
@@ -419,6 +460,12 @@ export interface SentParts {
 /** Whether R2 refuses the call because the upload, or one of its parts, does not exist any more. */
 export const isUploadGone = (error: unknown): boolean =>
   error instanceof Error && /\((?:10024|10025)\)/.test(error.message);
+
+/** Whether the bucket refused the hash, or FixedLengthStream the length. */
+export function isMismatch(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return /\(10037\)|FixedLengthStream/.test(error.message);
+}
 
 /**
  * A file of unknown length: written by one put if it fits one part, by a multipart upload

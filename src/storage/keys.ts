@@ -64,3 +64,10 @@ export const logPrefix = (taskId: number): string => `actions/logs/${taskId}/`;
 /** A piece of a log: rows that follow each other. */
 export const logPieceKey = ({ taskId, firstRow, rowCount }: LogPiece): string =>
   `${logPrefix(taskId)}${firstRow}-${rowCount}`;
+
+/** All files of an artifact. */
+export const artifactPrefix = (artifactId: number): string => `actions/artifacts/${artifactId}/`;
+
+/** A part of a file of an artifact. */
+export const artifactPartKey = (artifactId: number, uuid: string): string =>
+  `${artifactPrefix(artifactId)}${checkUuid(uuid)}`;

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ByteRange } from "../lib/byte-range.ts";
 import { readPieces } from "../lib/read-pieces.ts";
 import { streamOf } from "../lib/stream-of.ts";
-import type { Bucket } from "./bucket.ts";
+import { type Bucket, isMismatch } from "./bucket.ts";
 import { largeFileKey } from "./keys.ts";
 import type { LargeFile } from "./repository-records.ts";
 
@@ -57,18 +57,12 @@ export class LargeFiles {
   }
 
   /** SECURITY: the bucket refuses bytes with another hash, and FixedLengthStream another length. */
-  private async receiveByPut(
+  private receiveByPut(
     file: LargeFile,
     sizeBytes: number,
     body: ReadableStream<Uint8Array>,
   ): Promise<boolean> {
-    const { readable, writable } = new FixedLengthStream(sizeBytes);
-    const piped = body.pipeTo(writable);
-    // Awaited below, unless the put fails first; this avoids an unhandled rejection then.
-    piped.catch(ignore);
-    const { size } = await this.bucket.putStream(largeFileKey(file), readable, file.oid);
-    await piped;
-    return size === sizeBytes;
+    return this.bucket.putBody(largeFileKey(file), sizeBytes, body, { sha256: file.oid });
   }
 
   /** SECURITY: the bucket hashes only parts, so the file is hashed here while it streams. */
@@ -118,12 +112,6 @@ export class LargeFiles {
   delete(files: readonly LargeFile[]): Promise<void> {
     return this.bucket.delete(files.map(largeFileKey));
   }
-}
-
-/** Whether the bucket refused the hash, or FixedLengthStream the length. */
-function isMismatch(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  return /\(10037\)|FixedLengthStream/.test(error.message);
 }
 
 const ignore = (): void => {};

@@ -17,6 +17,7 @@ import type { Spacing } from "../lib/read-pieces.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { PackFileKind, Scratch, StoredObject } from "../git/store.ts";
+import { ArtifactFiles } from "./artifact-files.ts";
 import { AvatarFiles } from "./avatar-files.ts";
 import { Bucket, type FileCache, type Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
@@ -95,6 +96,7 @@ export class GitStorage {
   readonly packageFiles: HashedFiles<DigestName>;
   /** The logs of tasks. */
   readonly logFiles: LogFiles;
+  readonly artifactFiles: ArtifactFiles;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
@@ -128,6 +130,7 @@ export class GitStorage {
     const digests = ["md5", "sha1", "sha256", "sha512"] as const;
     this.packageFiles = new HashedFiles(this.bucket, packageFileKey, digests);
     this.logFiles = new LogFiles(this.bucket);
+    this.artifactFiles = new ArtifactFiles(this.bucket);
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;

@@ -115,7 +115,7 @@ let positions = 0;
 
 /** A job that waits for a runner with the label `linux`. */
 export async function makeJob(
-  run: WorkflowRun,
+  run: Pick<WorkflowRun, "id" | "repoId">,
   repo: TestRepo,
   fields: Partial<WorkflowJob> = {},
 ): Promise<WorkflowJob> {

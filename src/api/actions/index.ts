@@ -1,3 +1,4 @@
+import { artifacts } from "./artifacts.ts";
 import { runners } from "./runners.ts";
 import { runs } from "./runs.ts";
 import { secrets } from "./secrets.ts";
@@ -5,4 +6,4 @@ import { variables } from "./variables.ts";
 import { workflows } from "./workflows.ts";
 
 /** The routes of Actions. When two paths match a request, the one listed first handles it. */
-export const actionsRoutes = [secrets, variables, runners, workflows, runs];
+export const actionsRoutes = [secrets, variables, runners, workflows, runs, artifacts];

@@ -470,7 +470,104 @@ export const workflowLogPieces = sqliteTable(
   ],
 );
 
-/** Deleted tasks whose logs are still in the bucket. Maintained by a trigger. */
-export const discardedLogs = sqliteTable("discarded_logs", {
-  taskId: integer().primaryKey(),
-});
+/**
+ * Whether the content of an artifact is being received, is kept, or was deleted since it was too
+ * old.
+ */
+export type ArtifactState = "pending" | "ready" | "expired";
+
+/** What jobs store for other jobs and for people. */
+export const workflowArtifacts = sqliteTable(
+  "workflow_artifacts",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    runId: integer()
+      .notNull()
+      .references(() => workflowRuns.id, { onDelete: "cascade" }),
+    /** As of the run: no foreign key. */
+    repoId: integer().notNull(),
+    /** The attempt of the run, in which its name is unique. */
+    runAttempt: integer().notNull(),
+    /** The task that made it. No foreign key: the run bounds its life. */
+    taskId: integer().notNull(),
+    name: text().notNull(),
+    /** Whether it is one file, mostly a zip, without a path; or files with paths. */
+    isArchive: flag(),
+    mimeType: text().notNull(),
+    state: text().$type<ArtifactState>().notNull().default("pending"),
+    /** Of its files, unpacked where they are compressed. */
+    sizeBytes: integer().notNull().default(0),
+    /** In hex; "" for files with paths. */
+    sha256: text().notNull().default(""),
+    /** Bytes and requests of its upload, also of parts that were replaced. */
+    receivedBytes: integer().notNull().default(0),
+    receivedCount: integer().notNull().default(0),
+    createdAt: integer().notNull(),
+    updatedAt: integer().notNull(),
+    expiresAt: integer().notNull(),
+  },
+  (table) => [
+    uniqueIndex("workflow_artifacts_name").on(table.runId, table.runAttempt, table.name),
+    index("workflow_artifacts_repo").on(table.repoId, table.id),
+    index("workflow_artifacts_repo_name").on(table.repoId, table.name, table.id),
+    index("workflow_artifacts_expiry")
+      .on(table.expiresAt)
+      .where(sql`state = 'ready'`),
+    index("workflow_artifacts_pending")
+      .on(table.updatedAt)
+      .where(sql`state = 'pending'`),
+  ],
+);
+export type WorkflowArtifact = typeof workflowArtifacts.$inferSelect;
+
+/** The files of artifacts. */
+export const workflowArtifactFiles = sqliteTable(
+  "workflow_artifact_files",
+  {
+    id: integer().primaryKey({ autoIncrement: true }),
+    artifactId: integer()
+      .notNull()
+      .references(() => workflowArtifacts.id, { onDelete: "cascade" }),
+    /** "" for the file of an archive. */
+    path: text().notNull(),
+    /** Whether its bytes are stored compressed, as they were sent. */
+    isGzip: flag().default(false),
+    /** As stored, and unpacked. */
+    storedBytes: integer().notNull().default(0),
+    sizeBytes: integer().notNull().default(0),
+    /** Whether all its parts are there. */
+    isWhole: flag().default(false),
+  },
+  (table) => [uniqueIndex("workflow_artifact_files_path").on(table.artifactId, table.path)],
+);
+export type WorkflowArtifactFile = typeof workflowArtifactFiles.$inferSelect;
+
+/** The parts of files of artifacts, each an object of the bucket. */
+export const workflowArtifactParts = sqliteTable(
+  "workflow_artifact_parts",
+  {
+    fileId: integer()
+      .notNull()
+      .references(() => workflowArtifactFiles.id, { onDelete: "cascade" }),
+    /** What the client calls it. */
+    name: text().notNull(),
+    /** Names the object below its artifact. */
+    uuid: text().notNull(),
+    sizeBytes: integer().notNull(),
+    /** Its order in the file; null for a part that is in no list yet. */
+    position: integer(),
+  },
+  (table) => [primaryKey({ columns: [table.fileId, table.name] })],
+);
+export type WorkflowArtifactPart = typeof workflowArtifactParts.$inferSelect;
+
+/** Tasks and artifacts that are gone, whose files are still in the bucket. Triggers add some. */
+export const discardedWork = sqliteTable(
+  "discarded_work",
+  {
+    kind: text().$type<"log" | "artifact">().notNull(),
+    /** Of the task, or of the artifact. */
+    id: integer().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.kind, table.id] })],
+);

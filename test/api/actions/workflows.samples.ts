@@ -1,10 +1,16 @@
 import { defineSamples, NOTHING } from "../../support/samples/sample.ts";
 
+/** Each time makes a run of its own. */
+const STARTED = {
+  first: ["workflow_job.changed", "workflow_run.changed"],
+  again: ["workflow_job.changed", "workflow_run.changed"],
+} as const;
+
 export const samples = defineSamples({
   ActionsListRepositoryWorkflows: {
     request: async (world) => {
-      await world.workflowPath();
-      return { path: await world.repoPath() };
+      const { owner, repo } = await world.workflowPath();
+      return { path: { owner, repo } };
     },
   },
   ActionsGetWorkflow: { request: async (world) => ({ path: await world.workflowPath() }) },
@@ -17,11 +23,9 @@ export const samples = defineSamples({
     announces: NOTHING,
   },
   ActionsDispatchWorkflow: {
-    request: async (world) => ({
-      path: { ...(await world.repoPath()), workflow_id: "ci.yml" },
-      json: { ref: "main" },
-    }),
-    announces: NOTHING,
-    refusal: { status: 404, reason: "the repository has no workflow file" },
+    request: async (world) => ({ path: await world.workflowPath(), json: { ref: "main" } }),
+    announces: STARTED,
+    extraRound: "the run is brought in step with its jobs",
+    extraRounds: 8,
   },
 });

@@ -46,6 +46,7 @@ export async function makeSite() {
   const { body } = await call("GET", "/user", { as: user });
   const { run, job } = await world.workflowRun();
   await makeTask(job, ["one", "two"]);
+  await world.artifactPath();
   return {
     user,
     profiled,
@@ -225,6 +226,7 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the form that starts a workflow": ({ path }) => `${path}/actions/run?workflow=ci.yml`,
   "the badge of a workflow": ({ path }) => `${path}/actions/workflows/ci.yml/badge.svg`,
   "the page of a run": ({ runPath }) => runPath,
+  "an artifact": ({ runPath }) => `${runPath}/artifacts/result`,
   "the page of a job": ({ runPath, jobPosition }) => `${runPath}/jobs/${jobPosition}`,
   "the rows of a log": ({ runPath, jobPosition }) => `${runPath}/jobs/${jobPosition}/logs?step=1`,
   "the log of a job": ({ runPath, jobPosition }) => `${runPath}/jobs/${jobPosition}/logs`,

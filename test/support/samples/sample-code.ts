@@ -68,3 +68,13 @@ export function makeSampleTopic(repo: TestRepo, parent: string, text = repo.name
     );
   return { oid, store };
 }
+
+export const SAMPLE_WORKFLOW_PATH = ".gitea/workflows/ci.yml";
+
+/** The branch `main` with a workflow that is started by hand. */
+export async function storeSampleWorkflow(repo: TestRepo): Promise<void> {
+  const history = new History();
+  const text = "name: CI\non: workflow_dispatch\njobs:\n  a: { runs-on: x, steps: [{ run: a }] }\n";
+  const oid = history.commit({ files: { [SAMPLE_WORKFLOW_PATH]: text } });
+  await storeRefs(repo, [{ ref: "refs/heads/main", oid }], history.build());
+}

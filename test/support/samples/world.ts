@@ -25,7 +25,7 @@ import {
 } from "../../../src/db/schema/index.ts";
 import { only } from "../../../src/lib/only.ts";
 import { makeJob, makeRun } from "../actions.ts";
-import { drawConsequences } from "../consequences.ts";
+import { makeArtifact } from "../artifacts.ts";
 import { db } from "../db.ts";
 import { makeHook, makeKeptDelivery } from "../hooks.ts";
 import { freshName, make, type TestUser } from "../make.ts";
@@ -49,7 +49,9 @@ import { storeWiki } from "../wikis.ts";
 import {
   makeSampleTopic,
   storeSampleCode,
+  SAMPLE_WORKFLOW_PATH,
   storeSampleNote,
+  storeSampleWorkflow,
   storeSampleUpstream,
 } from "./sample-code.ts";
 
@@ -256,15 +258,26 @@ export class World {
     ...(await this.repoPath()),
     job_id: (await this.workflowRun()).job.id,
   }));
-  /** A workflow of the default branch. */
+  /** An artifact of the run. */
+  readonly artifactPath = makeOnce(async () => {
+    const { run } = await this.workflowRun();
+    const artifact = await makeArtifact(run);
+    return { ...(await this.repoPath()), artifact_id: artifact.id };
+  });
+  /** A repository with a workflow that is started by hand. */
+  readonly workflowRepo = makeOnce(async () => {
+    const { name, ...fields } = this.fields.repo ?? {};
+    const own = name === undefined ? {} : { name: `${name}-workflow` };
+    const repo = await make.repo(await this.user(), { ...fields, ...own });
+    await storeSampleWorkflow(repo);
+    return repo;
+  });
   readonly workflowPath = makeOnce(async () => {
-    const { id: repoId } = await this.repo();
-    // The consequences of a push list the workflows that it has, which are none.
-    await this.code();
-    await drawConsequences();
-    const row = { repoId, file: "ci.yml", path: ".gitea/workflows/ci.yml", name: "CI" };
-    await db.insert(workflows).values({ ...row, events: ["push"], createdAt: 1, updatedAt: 1 });
-    return { ...(await this.repoPath()), workflow_id: "ci.yml" };
+    const { id: repoId, owner, name } = await this.workflowRepo();
+    const row = { repoId, file: "ci.yml", path: SAMPLE_WORKFLOW_PATH, name: "CI" };
+    const events = ["workflow_dispatch"];
+    await db.insert(workflows).values({ ...row, events, createdAt: 1, updatedAt: 1 });
+    return { owner, repo: name, workflow_id: row.file };
   });
   /** A note on the head of `main`. */
   readonly note = makeOnce(async () => storeSampleNote(await this.repo(), (await this.code()).oid));

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, isNull, or, sql } from "drizzle-orm";
+import { and, asc, desc, eq, gt, isNull, ne, or, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
@@ -10,6 +10,8 @@ import {
   runners,
   type User,
   users,
+  type WorkflowArtifact,
+  workflowArtifacts,
   type WorkflowJob,
   workflowJobs,
   type WorkflowRun,
@@ -34,6 +36,8 @@ export interface ShownRun {
   readonly actor: User | undefined;
   /** In the order of the file. */
   readonly jobs: readonly ShownJob[];
+  /** The newest of each name. */
+  readonly artifacts: readonly WorkflowArtifact[];
   /** The labels of each runner that is online and gets jobs of the repository, in lower case. */
   readonly runnerLabels: readonly (readonly string[])[];
   /** The run of the same group that goes first, for one that waits. */
@@ -42,6 +46,8 @@ export interface ShownRun {
 
 /** Runners whose labels are looked at. */
 const RUNNERS_MAX = 1000;
+/** Artifacts that are shown. */
+const ARTIFACTS_MAX = 500;
 
 /**
  * Reads a run by its number in a repository, in one round trip.
@@ -61,6 +67,9 @@ export async function readRun(
     run: row.run,
     actor: row.actor ?? undefined,
     jobs: found.jobs,
+    artifacts: [...Map.groupBy(found.artifacts, ({ name }) => name).values()].flatMap((named) =>
+      named.slice(0, 1),
+    ),
     runnerLabels: found.runners.map(({ labels }) => labels.map((label) => label.toLowerCase())),
     holder: found.holders[0],
   };
@@ -89,6 +98,13 @@ const runByNumber = prepareAll((db, p: Params<RunByNumber>) => {
       .innerJoin(workflowJobs, eq(workflowJobs.runId, workflowRuns.id))
       .where(isRun)
       .orderBy(asc(workflowJobs.position)),
+    artifacts: db
+      .select(columnsOf(workflowArtifacts, "f"))
+      .from(workflowRuns)
+      .innerJoin(workflowArtifacts, eq(workflowArtifacts.runId, workflowRuns.id))
+      .where(and(isRun, ne(workflowArtifacts.state, "pending")))
+      .orderBy(desc(workflowArtifacts.id))
+      .limit(ARTIFACTS_MAX),
     runners: db
       .select({ labels: runners.labels })
       .from(runners)

@@ -5,6 +5,7 @@ import type { Ctx } from "../../../context.ts";
 import { attachments, lfsObjects, releases } from "../../../db/schema/index.ts";
 import type { ForeignKind } from "../../../forges/forge.ts";
 import type { Download } from "../../../lib/download.ts";
+import { addBytes, addText, inFiles, streamZip, type Zip } from "../../../lib/stream-zip.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { htmlUrlOf } from "../../../shapes/urls.ts";
 import { openWholeSnapshot } from "../../code/git/open-snapshot.ts";
@@ -23,7 +24,6 @@ import { EXPORTED_KINDS } from "./foreign-rows.ts";
 import { toWiki } from "../../code/wiki/to-wiki.ts";
 import { openAttachedFile } from "./open-attached-file.ts";
 import { openGitBundle } from "./open-git-bundle.ts";
-import { addBytes, addText, inFiles, streamZip, type Zip } from "./stream-zip.ts";
 
 /** Files of releases, or large files, that one query lists. */
 const FILES_AT_ONCE = 200;

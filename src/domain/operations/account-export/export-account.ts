@@ -1,6 +1,7 @@
 import type { Ctx } from "../../../context.ts";
 import { ACCESS, type User } from "../../../db/schema/index.ts";
 import type { Download } from "../../../lib/download.ts";
+import { addBytes, addText, inFiles, streamZip, type Zip } from "../../../lib/stream-zip.ts";
 import { formatTime } from "../../../lib/time.ts";
 import { toAccessToken } from "../../../shapes/users/access-token.ts";
 import { toEmail } from "../../../shapes/users/email.ts";
@@ -11,13 +12,6 @@ import { htmlUrlOf } from "../../../shapes/urls.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { EXPORT_MEDIA_TYPE } from "../../exchange/exports/export-files.ts";
 import { openAttachedFile } from "../../exchange/exports/open-attached-file.ts";
-import {
-  addBytes,
-  addText,
-  inFiles,
-  streamZip,
-  type Zip,
-} from "../../exchange/exports/stream-zip.ts";
 import { listHooks } from "../../exchange/webhooks/hooks/list-hooks.ts";
 import { listOwnerVersions } from "../../packages/package/list-package-versions.ts";
 import { listBlocks } from "../../people/accounts/block.ts";

@@ -42,7 +42,7 @@ const loadResealing = () => import("../../actions/secrets/reseal-action-secrets.
 const loadSettling = () => import("../../actions/runs/settle-left.ts");
 const loadStart = () => import("../../actions/runs/start-by-hand.ts");
 const loadEnds = () => import("../../actions/tasks/end-tasks.ts");
-const loadCleanup = () => import("../../actions/tasks/clean-up-logs.ts");
+const loadCleanup = () => import("../../actions/clean-up-actions.ts");
 
 /** All tasks of the schedule, in the order in which administrators see them. */
 export const CRON_TASKS: readonly CronTask[] = [
@@ -91,7 +91,7 @@ export const CRON_TASKS: readonly CronTask[] = [
   {
     name: "cleanup_actions",
     schedule: EVERY_TEN_MINUTES,
-    run: async (ctx) => (await loadCleanup()).cleanUpLogs(ctx),
+    run: async (ctx) => (await loadCleanup()).cleanUpActions(ctx),
   },
   { name: "delete_repositories", schedule: EVERY_TEN_MINUTES, run: maintainDeleted },
   { name: "gc_lfs", schedule: EVERY_TEN_MINUTES, run: removeLooseFiles },

@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 
 import type { WebEnv } from "../../env.ts";
+import { removeArtifact, sendArtifact } from "./artifacts.tsx";
 import { sendBadge } from "./badge.ts";
 import { sendDispatch, showDispatch } from "./dispatch.tsx";
 import { answerLogs, showJob } from "./job.tsx";
@@ -22,6 +23,8 @@ actions.post(`${LIST}/run`, sendDispatch);
 actions.get(`${LIST}/workflows/:file/badge.svg`, sendBadge);
 actions.get(RUN, showRun);
 actions.post(`${RUN}/:action{(?:${RUN_ACTIONS.join("|")})}`, changeRun);
+actions.get(`${RUN}/artifacts/:name`, sendArtifact);
+actions.post(`${RUN}/artifacts/:name/delete`, removeArtifact);
 actions.get(JOB, showJob);
 actions.get(`${JOB}/logs`, answerLogs);
 actions.post(`${JOB}/rerun`, rerunJob);

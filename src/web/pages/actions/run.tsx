@@ -21,6 +21,7 @@ import { orRefuse, type Refusal } from "../or-refuse.ts";
 import { redirectAfterWrite } from "../redirect-after-write.ts";
 import type { EnteredRepository } from "../repository/enter.ts";
 import { renderRepository } from "../repository/frame.tsx";
+import { Artifacts } from "./artifacts.tsx";
 import {
   actionsPath,
   canChangeRuns,
@@ -84,6 +85,7 @@ async function sendRun(
         <Faults page={page} run={run} />
         <Hold repo={repo} shown={shown} />
         {jobs.length > 0 ? <JobGraph page={page} shown={shown} /> : undefined}
+        <Artifacts page={page} shown={shown} />
       </div>
       <HelpLink document="actions" />
     </>,
@@ -227,7 +229,7 @@ function RunTools({ page, shown: { run, jobs } }: { page: EnteredRepository; sho
           formToken={formToken}
           button={`Delete run ${run.number}`}
         >
-          <p>Its jobs and their logs are deleted for good.</p>
+          <p>Its jobs, their logs and its artifacts are deleted for good.</p>
         </ConfirmMenu>
       ) : undefined}
     </div>

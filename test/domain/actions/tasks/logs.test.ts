@@ -3,14 +3,14 @@ import { describe, expect, it } from "vitest";
 
 import {
   actionSecrets,
-  discardedLogs,
+  discardedWork,
   workflowLogPieces,
   workflowTasks,
 } from "../../../../src/db/schema/index.ts";
 import { seal } from "../../../../src/auth/seal.ts";
 import { SECRET_PURPOSE } from "../../../../src/domain/actions/secrets/secrets.ts";
 import { appendLog, type LogAppend } from "../../../../src/domain/actions/tasks/append-log.ts";
-import { cleanUpLogs } from "../../../../src/domain/actions/tasks/clean-up-logs.ts";
+import { cleanUpActions } from "../../../../src/domain/actions/clean-up-actions.ts";
 import { readLog, streamLog } from "../../../../src/domain/actions/tasks/read-log.ts";
 import { takeTask } from "../../../../src/domain/actions/tasks/take-task.ts";
 import {
@@ -159,7 +159,7 @@ describe("appendLog", () => {
   });
 });
 
-describe("cleanUpLogs", () => {
+describe("cleanUpActions", () => {
   it("deletes logs past their retention, and those of deleted tasks", async () => {
     const { append, ctx, task, read, pieces } = await scene();
     await append(0, ["old"], true);
@@ -167,13 +167,13 @@ describe("cleanUpLogs", () => {
       .update(workflowTasks)
       .set({ state: "success", stoppedAt: NOW })
       .where(eq(workflowTasks.id, task.id));
-    await cleanUpLogs(actionsCtx(NOW + 364 * 86_400_000));
+    await cleanUpActions(actionsCtx(NOW + 364 * 86_400_000));
     expect(await read()).toEqual(["old"]);
     const [piece] = await pieces();
-    await cleanUpLogs(actionsCtx(NOW + 366 * 86_400_000));
+    await cleanUpActions(actionsCtx(NOW + 366 * 86_400_000));
     expect(await findTask(task.id)).toMatchObject({ logDeletedAt: NOW + 366 * 86_400_000 });
     expect([await pieces(), await read()]).toEqual([[], []]);
     expect(piece && (await ctx.git.logFiles.read(piece))).toBeUndefined();
-    expect(await db.select().from(discardedLogs)).toEqual([]);
+    expect(await db.select().from(discardedWork)).toEqual([]);
   });
 });

@@ -1,7 +1,8 @@
 import type { ZipWriter } from "@zip.js/zip.js/lib/zip-core-writer.js";
 
-import { encodeUtf8 } from "../../../git/byte-text.ts";
-import { streamOf } from "../../../lib/stream-of.ts";
+import { streamOf } from "./stream-of.ts";
+
+const encoder = new TextEncoder();
 
 /** A zip file that is being written. */
 export type Zip = ZipWriter<unknown>;
@@ -63,7 +64,7 @@ export function* inFiles(items: readonly object[]): Generator<string> {
 /** Adds a file with a text. */
 export async function addText(zip: Zip, path: string, text: string): Promise<void> {
   async function* pieces(): AsyncGenerator<Uint8Array> {
-    yield encodeUtf8(text);
+    yield encoder.encode(text);
   }
   await zip.add(path, streamOf(pieces(), ignore));
 }
