@@ -83,7 +83,6 @@ CREATE TABLE `workflow_jobs` (
 	`needs` text NOT NULL,
 	`has_condition` integer NOT NULL,
 	`labels` text NOT NULL,
-	`payload` text NOT NULL,
 	`continues_on_error` integer DEFAULT false NOT NULL,
 	`timeout_minutes` integer NOT NULL,
 	`permissions` text NOT NULL,
@@ -97,11 +96,12 @@ CREATE TABLE `workflow_jobs` (
 	`ready_sequence` integer DEFAULT 0 NOT NULL,
 	`attempt` integer DEFAULT 0 NOT NULL,
 	`task_id` integer,
-	`outputs` text DEFAULT '{}' NOT NULL,
 	`started_at` integer,
 	`stopped_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
+	`outputs` text DEFAULT '{}' NOT NULL,
+	`payload` text NOT NULL,
 	FOREIGN KEY (`run_id`) REFERENCES `workflow_runs`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -135,7 +135,6 @@ CREATE TABLE `workflow_runs` (
 	`title` text NOT NULL,
 	`event` text NOT NULL,
 	`cause` text NOT NULL,
-	`payload` text NOT NULL,
 	`ref` text NOT NULL,
 	`head_oid` text NOT NULL,
 	`head_branch` text NOT NULL,
@@ -157,7 +156,8 @@ CREATE TABLE `workflow_runs` (
 	`stopped_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	`checked_at` integer DEFAULT 0 NOT NULL
+	`checked_at` integer DEFAULT 0 NOT NULL,
+	`payload` text NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_runs_number` ON `workflow_runs` (`repo_id`,`number`);--> statement-breakpoint
