@@ -307,7 +307,7 @@ const ofAudiences = (table: Partial<Record<string, Audience>>, ...audiences: Aud
   Object.keys(table).filter((kind) => audiences.includes(table[kind] ?? "nobody"));
 
 const EVERYBODY = ofAudiences(IN_REPOSITORIES, "everybody");
-const UNITS = ["code", "issues", "pulls", "releases", "wiki"] as const;
+const UNITS = ["code", "issues", "pulls", "releases", "wiki", "actions"] as const;
 const READERS = ofAudiences(IN_REPOSITORIES, "everybody", ...UNITS);
 const ALL = Object.keys(IN_REPOSITORIES);
 
@@ -361,12 +361,15 @@ describe("each kind of event", () => {
     expect(await listed(streamWithoutReleases, stranger)).toEqual(without("releases"));
     const streamWithoutWiki = await makeStream({ hasWiki: false });
     expect(await listed(streamWithoutWiki, stranger)).toEqual(without("wiki"));
+    const streamWithoutActions = await makeStream({ hasActions: false });
+    expect(await listed(streamWithoutActions, stranger)).toEqual(without("actions"));
     const none = {
       hasIssues: false,
       hasCode: false,
       hasPullRequests: false,
       hasReleases: false,
       hasWiki: false,
+      hasActions: false,
     };
     const streamWithoutUnits = await makeStream(none);
     expect(await listed(streamWithoutUnits, stranger)).toEqual(EVERYBODY);

@@ -26,10 +26,10 @@ describe("an empty 404", () => {
   it.each([
     ["GET", "/nothing", "no-route"],
     ["GET", "/repos/a/b/nothing/at/all", "no-route"],
-    ["GET", "/repos/a/b/actions/runs", "not-built"],
-    ["HEAD", "/repos/a/b/actions/runs", "not-built"],
-    ["GET", "/repos/a/b/actions/artifacts/1/zip", "not-built"],
-    ["GET", "/orgs/a/actions/runs", "not-built"],
+    ["GET", "/activitypub/user-id/1", "not-built"],
+    ["HEAD", "/activitypub/user-id/1", "not-built"],
+    ["POST", "/activitypub/user-id/1/inbox", "not-built"],
+    ["PATCH", "/repos/a/b/hooks/git/pre-receive", "not-built"],
     ["GET", "/users/nobody-here", "not-found"],
     ["GET", "/repos/nobody/nothing", "not-found"],
   ])("says of %s %s: %s", async (method, path, reason) => {

@@ -44,7 +44,19 @@ async function askWith(
 const outcomeOf = ({ status, body }: Answer) => ({ status, body: body as unknown });
 
 /** The items of a list; those of some are below a field, beside others. */
-const LIST_FIELDS = ["commits", "data", "entries", "statuses", "topics", "tree"];
+const LIST_FIELDS = [
+  "artifacts",
+  "commits",
+  "data",
+  "entries",
+  "jobs",
+  "runners",
+  "statuses",
+  "topics",
+  "tree",
+  "workflow_runs",
+  "workflows",
+];
 function itemsOf(body: unknown): unknown {
   if (Array.isArray(body)) return body;
   const fields = body as Readonly<Record<string, unknown>>;

@@ -99,7 +99,7 @@ describe("a prepared query", () => {
     );
     const ids = made.map(({ id }) => id);
     expect((await query(db, { ids })).map(({ id }) => id)).toEqual(ids);
-    const many = [...ids, ...Array.from({ length: 500 }, (_, at) => -at)];
+    const many = [...ids, ...Array.from({ length: 500 }, (_, at) => 1e9 + at)];
     const builds = await buildsOf(async () => {
       expect((await query(db, { ids: many })).map(({ id }) => id)).toEqual(ids);
       expect(await query(db, { ids: [] })).toEqual([]);

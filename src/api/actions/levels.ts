@@ -8,10 +8,17 @@ import { inOrg } from "../guards/account.ts";
 import type { Guard, GuardVariables } from "../guards/guard.ts";
 import { signedIn, siteAdmin } from "../guards/people.ts";
 import { inRepo } from "../guards/repository.ts";
+import type { RepositoryContext } from "../../shapes/repos/repository.ts";
 import { OrgPath } from "../orgs/paths.ts";
 import { RepoPath } from "../repos/paths.ts";
 
 const NO_PARAMS = z.object({});
+
+interface LevelVariables {
+  actionsLevel: ActionsLevel;
+  /** The repository of the path, if the level is one. */
+  repo?: RepositoryContext;
+}
 
 /** What the routes of secrets, variables and runners of a level have in common. */
 export interface LevelRoutes {
@@ -24,17 +31,17 @@ export interface LevelRoutes {
   readonly tag: "repository" | "organization" | "user" | "admin";
   /** The level in summaries: "of a repository". */
   readonly of: string;
-  readonly reading: Guard<{ actionsLevel: ActionsLevel }>;
-  readonly writing: Guard<{ actionsLevel: ActionsLevel }>;
+  readonly reading: Guard<LevelVariables>;
+  readonly writing: Guard<LevelVariables>;
 }
 
 /** Admits callers whom `guard` admits, and finds the level in the variables that it sets. */
 function atLevel<V extends object>(
   guard: Guard<V>,
   levelOf: (variables: GuardVariables & V) => ActionsLevel,
-): Guard<{ actionsLevel: ActionsLevel }> {
+): Guard<LevelVariables> {
   const handler: MiddlewareHandler<{
-    Variables: GuardVariables & { actionsLevel: ActionsLevel };
+    Variables: GuardVariables & LevelVariables;
   }> = (c, next) =>
     (guard as MiddlewareHandler)(c, async () => {
       const level = levelOf(c.var as GuardVariables as GuardVariables & V);

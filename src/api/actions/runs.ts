@@ -86,13 +86,20 @@ function toFilter(
   };
 }
 
-/** Finds the repositories of listed runs, with what the caller may do there. */
+/**
+ * Finds the repositories of listed runs, with what the caller may do there.
+ *
+ * @param repo The repository of the path, if the list is that of one.
+ */
 async function findRepositories(
   { db, actor }: Ctx,
-  ids: readonly number[],
+  repo: RepositoryContext | undefined,
+  items: readonly (ListedRun | ListedJob)[],
 ): Promise<ReadonlyMap<number, RepositoryContext>> {
-  if (ids.length === 0) return new Map();
+  if (repo) return new Map([[repo.row.id, repo]]);
+  if (items.length === 0) return new Map();
   const caller = callerArgument(actor);
+  const ids = items.map(({ run }) => run.repoId);
   return toRepositoriesById(actor, await repositoriesOf(db, { caller, ids: [...new Set(ids)] }));
 }
 
@@ -151,7 +158,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
       },
     }),
     async (c) => {
-      const { ctx, actionsLevel, viewer } = c.var;
+      const { ctx, actionsLevel, repo, viewer } = c.var;
       const query = c.req.valid("query");
       const slice = readPage(ctx.config, query);
       const { items, total } = await listRuns(
@@ -160,10 +167,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
         slice,
       );
       setPageHeaders(c, slice, total);
-      const found = await findRepositories(
-        ctx,
-        items.map(({ run }) => run.repoId),
-      );
+      const found = await findRepositories(ctx, repo, items);
       const shown = withRepository(items, found).map((item) => toWorkflowRun(item, viewer));
       return c.json({ workflow_runs: shown, total_count: total }, 200);
     },
@@ -184,7 +188,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
       },
     }),
     async (c) => {
-      const { ctx, actionsLevel, viewer } = c.var;
+      const { ctx, actionsLevel, repo, viewer } = c.var;
       const query = c.req.valid("query");
       const slice = readPage(ctx.config, query);
       const { items, total } = await listJobs(
@@ -193,10 +197,7 @@ for (const { path, params, prefix, tag, of, reading: administering } of LEVELS) 
         slice,
       );
       setPageHeaders(c, slice, total);
-      const found = await findRepositories(
-        ctx,
-        items.map(({ run }) => run.repoId),
-      );
+      const found = await findRepositories(ctx, repo, items);
       const shown = withRepository(items, found).map((item) => toWorkflowJob(item, viewer));
       return c.json({ jobs: shown, total_count: total }, 200);
     },
@@ -312,10 +313,12 @@ runs.openapi(
   async (c) => {
     const { ctx, repo, viewer } = c.var;
     const query = c.req.valid("query");
-    const run = await findRun(ctx, repo.row, { id: c.req.valid("param").run });
+    const { run: runId } = c.req.valid("param");
     const slice = readPage(ctx.config, query);
-    const filter = { ...toFilter({ repoId: repo.row.id }, query), runId: run.id };
+    const filter = { ...toFilter({ repoId: repo.row.id }, query), runId };
     const { items, total } = await listJobs(ctx, filter, slice);
+    // A run whose file can't be read has no jobs.
+    if (total === 0) await findRun(ctx, repo.row, { id: runId });
     setPageHeaders(c, slice, total);
     const shown = items.map((item) => toWorkflowJob({ ...item, repo }, viewer));
     return c.json({ jobs: shown, total_count: total }, 200);

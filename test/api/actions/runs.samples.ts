@@ -1,16 +1,31 @@
 import { eq } from "drizzle-orm";
 
-import { workflowRuns } from "../../../src/db/schema/index.ts";
+import { workflowJobs, workflowRuns } from "../../../src/db/schema/index.ts";
 import { db } from "../../support/db.ts";
 import { defineSamples, NOTHING, type Sample } from "../../support/samples/sample.ts";
 import type { World } from "../../support/samples/world.ts";
 
-const changed = { first: ["workflow_job.changed", "workflow_run.changed"] } as const;
+const changed = {
+  first: ["workflow_job.changed", "commit_status.created", "workflow_run.changed"],
+} as const;
+const inStep = { extraRound: "the run is brought in step with its jobs" } as const;
+const acrossRepositories = {
+  extraRound: "the repositories of a page are read after it",
+} as const;
 
-/** The run of a world once it waits for an approval, or for a runner. */
-async function openRun(world: World, fields: Partial<typeof workflowRuns.$inferInsert>) {
-  const { run } = await world.workflowRun();
-  await db.update(workflowRuns).set(fields).where(eq(workflowRuns.id, run.id));
+/** The run of a world before it begins. */
+async function openRun(
+  world: World,
+  state: "blocked" | "waiting",
+  fields: Partial<typeof workflowRuns.$inferInsert> = {},
+) {
+  const { run, job } = await world.workflowRun();
+  const states = { state, reportedState: state, stoppedAt: null };
+  await db
+    .update(workflowRuns)
+    .set({ ...states, ...fields })
+    .where(eq(workflowRuns.id, run.id));
+  await db.update(workflowJobs).set(states).where(eq(workflowJobs.id, job.id));
   return { path: await world.workflowRunPath() };
 }
 
@@ -32,13 +47,13 @@ const asAdministrator: Sample["request"] = async (world) => {
 
 export const samples = defineSamples({
   getWorkflowRuns: { request: inRepository },
-  getOrgWorkflowRuns: { request: inOrganization },
-  getUserWorkflowRuns: { request: own },
-  listAdminWorkflowRuns: { request: asAdministrator },
+  getOrgWorkflowRuns: { request: inOrganization, ...acrossRepositories },
+  getUserWorkflowRuns: { request: own, ...acrossRepositories },
+  listAdminWorkflowRuns: { request: asAdministrator, ...acrossRepositories },
   listWorkflowJobs: { request: inRepository },
-  getOrgWorkflowJobs: { request: inOrganization },
-  getUserWorkflowJobs: { request: own },
-  listAdminWorkflowJobs: { request: asAdministrator },
+  getOrgWorkflowJobs: { request: inOrganization, ...acrossRepositories },
+  getUserWorkflowJobs: { request: own, ...acrossRepositories },
+  listAdminWorkflowJobs: { request: asAdministrator, ...acrossRepositories },
   ListActionTasks: { request: inRepository },
   GetWorkflowRun: { request: onRun },
   listWorkflowRunJobs: { request: onRun },
@@ -48,12 +63,19 @@ export const samples = defineSamples({
     refusal: { status: 404, reason: "no runner has the job" },
   },
   deleteActionRun: { request: onRun, announces: NOTHING },
-  cancelWorkflowRun: { request: onRun, announces: NOTHING },
-  approveWorkflowRun: {
-    request: (world) => openRun(world, { needsApproval: true }),
-    announces: NOTHING,
+  cancelWorkflowRun: {
+    request: (world) => openRun(world, "waiting"),
+    announces: changed,
+    ...inStep,
+    extraRounds: 3,
   },
-  rerunWorkflowRun: { request: onRun, announces: changed },
-  rerunFailedWorkflowRun: { request: onRun, announces: changed },
-  rerunWorkflowJob: { request: onJob, announces: changed },
+  approveWorkflowRun: {
+    request: (world) => openRun(world, "blocked", { needsApproval: true }),
+    announces: changed,
+    ...inStep,
+    extraRounds: 3,
+  },
+  rerunWorkflowRun: { request: onRun, announces: changed, ...inStep, extraRounds: 4 },
+  rerunFailedWorkflowRun: { request: onRun, announces: changed, ...inStep, extraRounds: 4 },
+  rerunWorkflowJob: { request: onJob, announces: changed, ...inStep, extraRounds: 5 },
 });

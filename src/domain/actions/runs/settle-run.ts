@@ -204,20 +204,15 @@ async function moveJobs(ctx: Ctx, { run, jobs }: FoundRun, states: ReadonlyMap<n
       .set({ state: "waiting", readySequence: nextSequence(now), updatedAt: now })
       .where(and(isOne, eq(workflowJobs.state, "blocked"), mayBegin(run.id)));
   const { stolen, runs, changed } = await batch(db, {
-    cancelled: cancelStatements(ctx, inArray(workflowJobs.id, idsOf("cancelled"))),
+    cancelled: cancelStatements(ctx, isOneOf(idsOf("cancelled"))),
     skipped: db
       .update(workflowJobs)
       .set({ state: "skipped", stoppedAt: now, updatedAt: now })
-      .where(and(inArray(workflowJobs.id, idsOf("skipped")), eq(workflowJobs.state, "blocked"))),
+      .where(and(isOneOf(idsOf("skipped")), eq(workflowJobs.state, "blocked"))),
     stolen: grouped.flatMap((job) =>
       job.cancelsInProgress ? cancelStatements(ctx, holdsGroupOf(job)) : [],
     ),
-    free: toWait(
-      inArray(
-        workflowJobs.id,
-        free.map(({ id }) => id),
-      ),
-    ),
+    free: toWait(isOneOf(free.map(({ id }) => id))),
     grouped: grouped.map(({ id }) => toWait(and(eq(workflowJobs.id, id), isGroupFree))),
     runs: db
       .update(workflowRuns)
@@ -239,6 +234,10 @@ async function moveJobs(ctx: Ctx, { run, jobs }: FoundRun, states: ReadonlyMap<n
   const others = stolen.flat().flatMap((each) => ("runId" in each ? [each.runId] : []));
   return { run: runs[0] ?? run, changed, others: others.filter((id) => id !== run.id) };
 }
+
+/** The condition that a job is one of many: a run may have more than a query has parameters. */
+const isOneOf = (ids: readonly number[]): SQL =>
+  sql`${workflowJobs.id} in (select value from json_each(${JSON.stringify(ids)}))`;
 
 /** Increases with each job of the service that begins to wait; the time where that is more. */
 export const nextSequence = (now: number): SQL<number> => sql`(

@@ -164,7 +164,7 @@ function JobState({ shown: { page, job, task } }: { shown: JobPage }) {
   return (
     <>
       <StateMark state={work.state} /> <strong>{STATE_WORDS[work.state]}</strong>
-      {duration === "" ? undefined : ` in ${duration}`}
+      {duration === "" ? undefined : ` ${isFinal(work.state) ? "in" : "for"} ${duration}`}
       {task ? (
         <>
           {`, by the runner ${task.runnerName}, `}

@@ -74,7 +74,7 @@ async function sendRun(
       <div id="run" data-live={isFinal(run.state) ? undefined : ""}>
         <p>
           <StateMark state={run.state} /> <strong>{STATE_WORDS[run.state]}</strong>
-          {duration === "" ? undefined : ` in ${duration}`}
+          {duration === "" ? undefined : ` ${isFinal(run.state) ? "in" : "for"} ${duration}`}
           {run.attempt > 1 ? `, attempt ${run.attempt}` : undefined}.{" "}
           <a href={`${actionsPath(repo)}?workflow=${encodeURIComponent(run.file)}`}>{run.name}</a>
           {": "}

@@ -104,6 +104,34 @@ describe("the jobs of a run", () => {
     });
   });
 
+  it("are as many as a matrix may have, and begin, are skipped and end all at once", async () => {
+    const legs = Array.from({ length: 120 }, (_, leg) => leg).join(", ");
+    const made = await makeWorkflow(
+      byHand([
+        `a: { ${step} }`,
+        `b: { needs: a, strategy: { matrix: { leg: [${legs}] } }, ${step} }`,
+        `c: { needs: b, strategy: { matrix: { leg: [${legs}] } }, ${step} }`,
+      ]),
+    );
+    const countsOf = async (run: Parameters<typeof jobsOf>[0]) => {
+      const states = Map.groupBy(await jobsOf(run), ({ jobId, state }) => `${jobId} ${state}`);
+      return Object.fromEntries([...states].map(([key, jobs]) => [key, jobs.length]));
+    };
+    const run = await dispatch(made);
+    await reach(run, "a", "success");
+    expect(await countsOf(run)).toEqual({ "a success": 1, "b waiting": 120, "c blocked": 120 });
+    await reach(run, "b (7)", "failure");
+    expect(await countsOf(run)).toEqual({
+      "a success": 1,
+      "b cancelled": 119,
+      "b failure": 1,
+      "c skipped": 120,
+    });
+    expect((await jobsOf(run)).every(({ state, reportedState }) => state === reportedState)).toBe(
+      true,
+    );
+  });
+
   it("begin to wait in an order that increases", async () => {
     const run = await dispatch(
       await makeWorkflow(byHand([`a: { ${step} }`, `b: { ${step} }`, `c: { ${step} }`])),

@@ -4,6 +4,8 @@ import { beforeAll, describe, expect, it, vi } from "vitest";
 import { seal, unseal } from "../../../../src/auth/seal.ts";
 import { parseConfig } from "../../../../src/config.ts";
 import {
+  actionSecrets,
+  runnerRegistrationTokens,
   webhookEvents,
   hookDeliveries,
   hooks,
@@ -154,9 +156,11 @@ describe("deliveries past the configured retention", () => {
 });
 
 describe("secrets sealed with an older key", () => {
-  // The run reads all hooks: those of other tests lose their secrets.
+  // The run reads all that is sealed: hooks of other tests lose their secrets.
   beforeAll(async () => {
     await db.update(hooks).set({ secret: null, authorization: null });
+    await db.delete(actionSecrets);
+    await db.delete(runnerRegistrationTokens);
   });
   const keyOf = (name: string, fill: number) =>
     `${name}:${formatBase64(new Uint8Array(32).fill(fill))}`;
