@@ -249,10 +249,12 @@ WHEN new.`owner_id` <> old.`owner_id` OR (new.`archived_at` IS NULL) > (old.`arc
 	WHERE `repo_id` = new.`id` AND `state` = 'waiting';
 END;
 --> statement-breakpoint
--- The token of a job ends with its task, whoever ends it.
+-- The token of a job ends with its task, whoever ends it, and so does a runner of one job.
 CREATE TRIGGER `workflow_tasks_end` AFTER UPDATE OF `state` ON `workflow_tasks`
 WHEN old.`state` = 'running' AND new.`state` <> 'running' BEGIN
 	DELETE FROM `access_tokens` WHERE `task_id` = new.`id`;
+	UPDATE `runners` SET `ended_at` = new.`stopped_at`
+	WHERE `id` = new.`runner_id` AND `is_ephemeral` = 1;
 END;
 --> statement-breakpoint
 CREATE TRIGGER `workflow_tasks_logs` AFTER DELETE ON `workflow_tasks` WHEN old.`log_rows` > 0 BEGIN

@@ -62,7 +62,7 @@ describe("runners that ask at once", () => {
     );
     expect(new Set(taken).size).toBe(120);
     const tasks = await tasksOf(runs);
-    expect(tasks.map(({ id }) => BigInt(id)).toSorted()).toEqual(taken.toSorted());
+    expect(new Set(tasks.map(({ id }) => BigInt(id)))).toEqual(new Set(taken));
     expect(tasks.every(({ attempt }) => attempt === 1)).toBe(true);
     for (const run of runs) {
       expect((await statesOf(run))[""]).toBe("success");

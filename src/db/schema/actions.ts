@@ -93,7 +93,7 @@ export const runners = sqliteTable(
     lastOnlineAt: integer().notNull(),
     /**
      * When the one job of an ephemeral runner ended: nobody sees the runner any more, and it may
-     * only repeat what it said of that job.
+     * only repeat what it said of that job. Maintained by a trigger.
      */
     endedAt: integer(),
     createdAt: integer().notNull(),
