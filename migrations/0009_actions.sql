@@ -132,7 +132,6 @@ CREATE TABLE `workflow_jobs` (
 	`needs` text NOT NULL,
 	`has_condition` integer NOT NULL,
 	`labels` text NOT NULL,
-	`payload` text NOT NULL,
 	`continues_on_error` integer DEFAULT false NOT NULL,
 	`timeout_minutes` integer NOT NULL,
 	`permissions` text NOT NULL,
@@ -146,11 +145,12 @@ CREATE TABLE `workflow_jobs` (
 	`ready_sequence` integer DEFAULT 0 NOT NULL,
 	`attempt` integer DEFAULT 0 NOT NULL,
 	`task_id` integer,
-	`outputs` text DEFAULT '{}' NOT NULL,
 	`started_at` integer,
 	`stopped_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
+	`outputs` text DEFAULT '{}' NOT NULL,
+	`payload` text NOT NULL,
 	FOREIGN KEY (`run_id`) REFERENCES `workflow_runs`(`id`) ON UPDATE no action ON DELETE cascade
 );
 --> statement-breakpoint
@@ -184,7 +184,6 @@ CREATE TABLE `workflow_runs` (
 	`title` text NOT NULL,
 	`event` text NOT NULL,
 	`cause` text NOT NULL,
-	`payload` text NOT NULL,
 	`ref` text NOT NULL,
 	`head_oid` text NOT NULL,
 	`head_branch` text NOT NULL,
@@ -206,7 +205,8 @@ CREATE TABLE `workflow_runs` (
 	`stopped_at` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	`checked_at` integer DEFAULT 0 NOT NULL
+	`checked_at` integer DEFAULT 0 NOT NULL,
+	`payload` text NOT NULL
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `workflow_runs_number` ON `workflow_runs` (`repo_id`,`number`);--> statement-breakpoint
@@ -298,10 +298,12 @@ WHEN new.`owner_id` <> old.`owner_id` OR (new.`archived_at` IS NULL) > (old.`arc
 	WHERE `repo_id` = new.`id` AND `state` = 'waiting';
 END;
 --> statement-breakpoint
--- The token of a job ends with its task, whoever ends it.
+-- The token of a job ends with its task, whoever ends it, and so does a runner of one job.
 CREATE TRIGGER `workflow_tasks_end` AFTER UPDATE OF `state` ON `workflow_tasks`
 WHEN old.`state` = 'running' AND new.`state` <> 'running' BEGIN
 	DELETE FROM `access_tokens` WHERE `task_id` = new.`id`;
+	UPDATE `runners` SET `ended_at` = new.`stopped_at`
+	WHERE `id` = new.`runner_id` AND `is_ephemeral` = 1;
 END;
 --> statement-breakpoint
 CREATE TRIGGER `workflow_tasks_logs` AFTER DELETE ON `workflow_tasks` WHEN old.`log_rows` > 0 BEGIN

@@ -103,10 +103,10 @@ export async function measureActions(
       ref: "main",
     });
   }
-  const first = await waitForTask(runners[0] as SimulatedRunner);
+  const first = await waitForTask(runners[0]);
   const [tasksCpu, tasksStarted] = [cpu(), performance.now()];
   const taken = new Set([first]);
-  await finish(runners[0] as SimulatedRunner, first);
+  await finish(runners[0], first);
   await Promise.all(
     runners.map(async (each) => {
       while (taken.size < jobs && performance.now() - tasksStarted < 10 * PATIENCE_MS) {

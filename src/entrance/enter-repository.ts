@@ -1,7 +1,7 @@
 import { requireAdministrationInReach } from "../auth/access/credential-reach.ts";
 import { isAllowed } from "../auth/access/permission.ts";
 import { TO_SEE, type Requirement } from "../auth/access/requirement.ts";
-import { type Actor, boundTokenId } from "../auth/actor.ts";
+import { type Actor, boundTokenId, isOfJob } from "../auth/actor.ts";
 import type { CallerArgument } from "../auth/caller-sql.ts";
 import type { Ctx } from "../context.ts";
 import type { Database } from "../db/db.ts";
@@ -28,7 +28,7 @@ import {
   toRepositoryContext,
 } from "../domain/repos/repository/find-repository.ts";
 import { selectInsightsByName } from "../domain/repos/repository/repository-insights.ts";
-import { Failure } from "../lib/failure.ts";
+import { Failure, forbidden } from "../lib/failure.ts";
 import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import { authenticate, type ResultsOf } from "./authenticate.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
@@ -268,12 +268,27 @@ export async function findPermitted(
   const repo = await resolveRepository(incoming, ctx, target, rows ?? []);
   if (target.requirement.mode !== "read" && !actor.user) throw door.refuseAnonymous(config);
   door.requireAccess(actor, repo, target.requirement);
+  refuseReadingJob(actor, repo, target);
   refuseWhileMigrating(repo, target);
   const isWrite = target.scopes.some((scope) => scope.startsWith("write:"));
   if (isWrite && isAdministration(target.requirement)) requireAdministrationInReach(actor);
   await refuseInStep(ctx, repo, target);
   return repo;
 }
+
+/**
+ * Refuses the token of a job that was granted no writing to issues and pull requests where people
+ * who read them may write: they may open and comment.
+ *
+ * @throws Failure `forbidden`.
+ */
+function refuseReadingJob(actor: Actor, repo: RepositoryContext, { scopes }: Requirements): void {
+  if (!isOfJob(actor) || !scopes.includes("write:issue")) return;
+  const mayWrite = ISSUE_UNITS.some((unit) => isAllowed(repo, { unit, mode: "write" }));
+  if (!mayWrite) throw forbidden("the workflow does not grant its job to write here");
+}
+
+const ISSUE_UNITS = ["issues", "pulls"] as const;
 
 /** Scopes whose requests change what a migration writes. */
 const CHANGING: ReadonlySet<string> = new Set(["write:repository", "write:issue"]);

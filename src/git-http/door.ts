@@ -1,5 +1,5 @@
 import { isAllowed } from "../auth/access/permission.ts";
-import type { Actor } from "../auth/actor.ts";
+import { type Actor, isOfJob } from "../auth/actor.ts";
 import { type Door, incomingAt } from "../entrance/door.ts";
 import {
   type Failure,
@@ -54,6 +54,9 @@ export const incomingPush = incomingAt({
   ...readDoor,
   requireAccess(actor, repo, requirement) {
     readDoor.requireAccess(actor, repo, requirement);
+    // People who read propose changes by a push; a job that was granted no writing does not.
+    const { unit = "code" } = requirement;
+    if (isOfJob(actor)) readDoor.requireAccess(actor, repo, { unit, mode: "write" });
     refuseReadOnly(repo);
   },
 });

@@ -189,9 +189,12 @@ export const findJob = async (id: number): Promise<WorkflowJob> =>
 export const findTask = async (id: number): Promise<WorkflowTask> =>
   only(await db.select().from(workflowTasks).where(eq(workflowTasks.id, id)));
 
+/** The service with a key: opening it takes longer than most calls. */
+let app: ReturnType<typeof createApp> | undefined;
+
 /** Sends a request to the service with a key. */
 export async function visitRunnerDoor(request: Request): Promise<Response> {
-  const app = createApp(parseConfig({ ...TEST_SETTINGS, SEALING_KEYS }));
+  app ??= createApp(parseConfig({ ...TEST_SETTINGS, SEALING_KEYS }));
   const execution = createExecutionContext();
   const response = await app.fetch(request, env, execution);
   await waitOnExecutionContext(execution);

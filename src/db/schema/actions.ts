@@ -93,7 +93,7 @@ export const runners = sqliteTable(
     lastOnlineAt: integer().notNull(),
     /**
      * When the one job of an ephemeral runner ended: nobody sees the runner any more, and it may
-     * only repeat what it said of that job.
+     * only repeat what it said of that job. Maintained by a trigger.
      */
     endedAt: integer(),
     createdAt: integer().notNull(),
@@ -237,8 +237,6 @@ export const workflowRuns = sqliteTable(
     event: text().notNull(),
     /** What makes it one run for each event and file: the event's id, or a random text. */
     cause: text().notNull(),
-    /** The event that workflows read, as JSON. */
-    payload: text().notNull(),
     /** The full ref, or "" for an event that has none. */
     ref: text().notNull(),
     headOid: text().notNull(),
@@ -275,6 +273,8 @@ export const workflowRuns = sqliteTable(
     updatedAt: integer().notNull(),
     /** When the schedule last looked whether something of it was left; 0 for never. */
     checkedAt: integer().notNull().default(0),
+    /** The event that workflows read, as JSON. Last, since a row is read up to what is asked for. */
+    payload: text().notNull(),
   },
   (table) => [
     uniqueIndex("workflow_runs_number").on(table.repoId, table.number),
@@ -335,8 +335,6 @@ export const workflowJobs = sqliteTable(
     hasCondition: flag(),
     /** The labels that its runner must have, in lower case. */
     labels: text({ mode: "json" }).$type<readonly string[]>().notNull(),
-    /** The workflow file that the runner gets: the top of the file with this job alone. */
-    payload: text().notNull(),
     continuesOnError: flag().default(false),
     timeoutMinutes: integer().notNull(),
     permissions: text({ mode: "json" }).$type<JobPermissions>().notNull(),
@@ -358,12 +356,17 @@ export const workflowJobs = sqliteTable(
     /** Grows with each task, from 0; and the present task. */
     attempt: integer().notNull().default(0),
     taskId: integer(),
-    /** Of its last task, as JSON of names and values. */
-    outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
     startedAt: integer(),
     stoppedAt: integer(),
     createdAt: integer().notNull(),
     updatedAt: integer().notNull(),
+    /** Of its last task, as JSON of names and values. */
+    outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
+    /**
+     * The workflow file that the runner gets: the top of the file with this job alone. Last, since a
+     * row is read up to what is asked for.
+     */
+    payload: text().notNull(),
   },
   (table) => [
     uniqueIndex("workflow_jobs_run").on(table.runId, table.position),

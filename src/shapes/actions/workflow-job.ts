@@ -66,6 +66,14 @@ export interface JobContext {
 const timeOrNever = (ms: number | null | undefined): string =>
   ms === null || ms === undefined ? NEVER : formatTime(ms);
 
+const toStep = ({ name, state, startedAt, stoppedAt }: TaskStep, number: number) => ({
+  name,
+  number,
+  ...statusOf(state),
+  started_at: timeOrNever(startedAt),
+  completed_at: timeOrNever(stoppedAt),
+});
+
 export const toWorkflowJob = (
   { job, run, repo, task }: JobContext,
   viewer: Viewer,
@@ -83,13 +91,7 @@ export const toWorkflowJob = (
   ...statusOf(job.state),
   runner_id: task?.runnerId ?? 0,
   runner_name: task?.runnerName ?? "",
-  steps: (task?.steps ?? []).map((step, number) => ({
-    name: step.name,
-    number,
-    ...statusOf(step.state),
-    started_at: timeOrNever(step.startedAt),
-    completed_at: timeOrNever(step.stoppedAt),
-  })),
+  steps: (task?.steps ?? []).map(toStep),
   created_at: formatTime(job.createdAt),
   started_at: timeOrNever(job.startedAt),
   completed_at: timeOrNever(job.stoppedAt),

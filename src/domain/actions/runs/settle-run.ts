@@ -4,7 +4,7 @@ import { alias } from "drizzle-orm/sqlite-core";
 import { type Actor, ANONYMOUS } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { columnsOf, flagColumn } from "../../../db/db.ts";
+import { columnsOf, flagColumn, qualified } from "../../../db/db.ts";
 import {
   repositories,
   type Repository,
@@ -56,7 +56,8 @@ interface OpenRun {
   readonly run: WorkflowRun;
   readonly repo: Pick<Repository, "id" | "ownerId" | "name">;
   readonly owner: Pick<User, "name">;
-  readonly jobs: readonly SettledJob[];
+  /** Jobs whose changes are not recorded yet, one more than are recorded at once. */
+  readonly changed: readonly SettledJob[];
 }
 
 /** A job without its payload, which may be large. */
@@ -76,18 +77,24 @@ async function settleOne(ctx: Ctx, runId: number): Promise<readonly number[]> {
     await evaluateGroups(ctx, run, unevaluated);
     return settleOne(ctx, runId);
   }
-  const isStale = jobs.length > 0 && aggregate(jobs) !== run.state;
+  const isStale = found.stateOfJobs !== null && found.stateOfJobs !== run.state;
   const isMoving = states.size > 0 || isStale;
   const moved = isMoving ? await moveJobs(ctx, found, states) : { others: [] };
   return [...moved.others, ...(await report(ctx, { ...found, ...moved }))];
 }
 
-async function openRun(
-  ctx: Ctx,
-  runId: number,
-): Promise<(OpenRun & { isHeld: boolean }) | undefined> {
+/** A run as it was read, before anything moves. */
+interface FoundRun extends OpenRun {
+  readonly isHeld: boolean;
+  /** The state that follows from its jobs; null without any. */
+  readonly stateOfJobs: WorkState | null;
+  /** All of them, or none where no job may move: most changes of a large run move none. */
+  readonly jobs: readonly SettledJob[];
+}
+
+async function openRun(ctx: Ctx, runId: number): Promise<FoundRun | undefined> {
   const { db } = ctx;
-  const { rows, jobs } = await batch(db, {
+  const { rows, jobs, changed } = await batch(db, {
     rows: db
       .select({
         run: columnsOf(workflowRuns, "r"),
@@ -98,15 +105,42 @@ async function openRun(
         },
         owner: { name: sql<string>`${users.name}`.as("owner_name") },
         isHeld: flagColumn(isHeld, "is_held"),
+        stateOfJobs: qualified<WorkState | null>(
+          sql`case when exists (
+            select 1 from ${workflowJobs} where ${workflowJobs.runId} = ${workflowRuns.id}
+          ) then ${aggregated(runId)} end`,
+        ).as("state_of_jobs"),
       })
       .from(workflowRuns)
       .innerJoin(repositories, eq(repositories.id, workflowRuns.repoId))
       .innerJoin(users, eq(users.id, repositories.ownerId))
       .where(eq(workflowRuns.id, runId)),
-    jobs: selectJobs(ctx, runId),
+    jobs: selectJobs(ctx, runId, mayMove(runId)),
+    changed: selectChanged(ctx, runId),
   });
   const [row] = rows;
-  return row && { ...row, jobs };
+  return row && { ...row, jobs, changed };
+}
+
+/**
+ * The condition that a job of a run may move on: one whose needs have ended, or one beside which
+ * another one of its matrix has failed.
+ */
+function mayMove(runId: number): SQL {
+  const open = sql`(
+    select j.job_id from ${workflowJobs} j
+    where j.run_id = ${runId} and j.state in ('blocked', 'waiting', 'running')
+  )`;
+  return sql`exists (
+    select 1 from ${workflowJobs} one
+    where one.run_id = ${runId} and (
+      (one.state = 'blocked' and not exists (
+        select 1 from json_each(one.needs) need where need.value in ${open}
+      ))
+      or (one.state = 'failure' and one.fails_fast and not one.continues_on_error
+        and one.job_id in ${open})
+    )
+  )`;
 }
 
 /**
@@ -127,29 +161,19 @@ const isHeld: SQL = sql`exists (
 
 const { payload: _payload, outputs: _outputs, ...jobColumns } = getTableColumns(workflowJobs);
 
-const selectJobs = ({ db }: Ctx, runId: number) =>
+const selectJobs = ({ db }: Ctx, runId: number, condition: SQL) =>
   db
     .select(jobColumns)
     .from(workflowJobs)
-    .where(eq(workflowJobs.runId, runId))
+    .where(and(eq(workflowJobs.runId, runId), condition))
     .orderBy(asc(workflowJobs.position));
 
-/** The state of a run by its jobs. One that has begun is not blocked again: it keeps its group. */
-function aggregate(jobs: readonly Pick<WorkflowJob, "state" | "continuesOnError">[]): WorkState {
-  const states = jobs.map(({ state, continuesOnError }) =>
-    state === "failure" && continuesOnError ? "success" : state,
+const selectChanged = (ctx: Ctx, runId: number) =>
+  selectJobs(ctx, runId, sql`${workflowJobs.state} <> ${workflowJobs.reportedState}`).limit(
+    REPORTED_MAX + 1,
   );
-  const has = (state: WorkState): boolean => states.includes(state);
-  if (!states.every(isFinal)) {
-    if (has("running")) return "running";
-    return states.every((state) => state === "blocked") ? "blocked" : "waiting";
-  }
-  if (has("failure")) return "failure";
-  if (has("cancelled")) return "cancelled";
-  return states.every((state) => state === "skipped") ? "skipped" : "success";
-}
 
-/** `aggregate` as SQL. */
+/** The state of a run by its jobs. One that has begun is not blocked again: it keeps its group. */
 const aggregated = (runId: number): SQL<WorkState> => sql`(
   select case
     when sum(${workflowJobs.state} in ('blocked', 'waiting', 'running')) > 0 then case
@@ -167,7 +191,7 @@ const aggregated = (runId: number): SQL<WorkState> => sql`(
 )`;
 
 /** Writes the next states of jobs, and the state of their run. */
-async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<number, WorkState>) {
+async function moveJobs(ctx: Ctx, { run, jobs }: FoundRun, states: ReadonlyMap<number, WorkState>) {
   const { db, now } = ctx;
   const idsOf = (state: WorkState): number[] =>
     [...states].filter(([, next]) => next === state).map(([id]) => id);
@@ -179,11 +203,7 @@ async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<nu
       .update(workflowJobs)
       .set({ state: "waiting", readySequence: nextSequence(now), updatedAt: now })
       .where(and(isOne, eq(workflowJobs.state, "blocked"), mayBegin(run.id)));
-  const {
-    stolen,
-    runs,
-    jobs: current,
-  } = await batch(db, {
+  const { stolen, runs, changed } = await batch(db, {
     cancelled: cancelStatements(ctx, isOneOf(idsOf("cancelled"))),
     skipped: db
       .update(workflowJobs)
@@ -209,10 +229,10 @@ async function moveJobs(ctx: Ctx, { run, jobs }: OpenRun, states: ReadonlyMap<nu
       })
       .where(eq(workflowRuns.id, run.id))
       .returning(),
-    jobs: selectJobs(ctx, run.id),
+    changed: selectChanged(ctx, run.id),
   });
   const others = stolen.flat().flatMap((each) => ("runId" in each ? [each.runId] : []));
-  return { run: runs[0] ?? run, jobs: current, others: others.filter((id) => id !== run.id) };
+  return { run: runs[0] ?? run, changed, others: others.filter((id) => id !== run.id) };
 }
 
 /** The condition that a job is one of many: a run may have more than a query has parameters. */
@@ -279,8 +299,7 @@ export const cancelStatements = ({ db, now }: Ctx, isOne: SQL | undefined) => {
  * @returns The runs that waited for a group of what has ended.
  */
 async function report(caller: Ctx, open: OpenRun): Promise<readonly number[]> {
-  const { run, repo, jobs } = open;
-  const changed = jobs.filter(({ state, reportedState }) => state !== reportedState);
+  const { run, repo, changed } = open;
   const isRunChanged = run.state !== run.reportedState;
   if (changed.length === 0 && !isRunChanged) return [];
   const ctx: Ctx = { ...caller, actor: await actorOf(caller, run) };

@@ -4,7 +4,6 @@ import type { Ctx } from "../../../context.ts";
 import { workflows, workflowSchedules } from "../../../db/schema/index.ts";
 import { parseCron } from "../workflow/parse-cron.ts";
 import { readWorkflow } from "../workflow/read-workflow.ts";
-import type { Workflow } from "../workflow/workflow.ts";
 import type { WorkflowFile } from "./workflow-files.ts";
 
 /** A workflow file of a commit as it was read; undefined for one that can't be read. */

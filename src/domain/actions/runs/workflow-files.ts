@@ -1,4 +1,4 @@
-import { decodeText, encodeText, readByteText } from "../../../git/byte-text.ts";
+import { decodeText, readByteText } from "../../../git/byte-text.ts";
 import { isSubmoduleMode, isTreeMode, parseTreeInPieces } from "../../../git/object/tree.ts";
 import type { Node } from "../../../git/walk/commit-graph.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";

@@ -26,10 +26,16 @@ const GRANTED_BY: Readonly<Record<keyof JobPermissions, readonly (keyof JobGrant
 /** Scopes bound what kinds of requests the token is for; the grants bound what it may do there. */
 const SCOPES = "write:issue,write:misc,write:package,write:repository,read:user,read:organization";
 
-/** What the token of a job may do in its repository. */
-function toGrants(permissions: JobPermissions): JobGrants {
+/**
+ * What the token of a job may do in its repository.
+ *
+ * SECURITY: strangers wrote the workflow of a run of a fork: whatever it asks for, it reads.
+ */
+function toGrants(permissions: JobPermissions, isFromFork: boolean): JobGrants {
   const granted = Object.entries(permissions).flatMap(([name, mode]) =>
-    (GRANTED_BY[name as keyof JobPermissions] ?? []).map((each) => [each, ACCESS[mode]] as const),
+    (GRANTED_BY[name as keyof JobPermissions] ?? []).map(
+      (each) => [each, ACCESS[isFromFork ? "read" : mode]] as const,
+    ),
   );
   return Object.fromEntries(granted);
 }
@@ -41,7 +47,11 @@ function toGrants(permissions: JobPermissions): JobGrants {
 export function jobTokenStatements(
   db: Database,
   task: WorkflowTask,
-  token: { readonly lastEight: string; readonly permissions: JobPermissions },
+  token: {
+    readonly lastEight: string;
+    readonly permissions: JobPermissions;
+    readonly isFromFork: boolean;
+  },
 ) {
   const made = sql`(
     select ${accessTokens.id} from ${accessTokens} where ${accessTokens.taskId} = ${task.id}
@@ -53,7 +63,7 @@ export function jobTokenStatements(
     lastEight: token.lastEight,
     scopes: SCOPES,
     isBound: true,
-    grants: toGrants(token.permissions),
+    grants: toGrants(token.permissions, token.isFromFork),
     taskId: task.id,
     createdAt: task.startedAt,
   };

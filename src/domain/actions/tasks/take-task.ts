@@ -258,6 +258,7 @@ async function handOver(ctx: Ctx, taken: TakenJob, token: string): Promise<Hande
       ...jobTokenStatements(ctx.db, task, {
         lastEight: token.slice(-8),
         permissions: job.permissions,
+        isFromFork: run.isFromFork,
       }),
     }),
   ]);

@@ -3,7 +3,6 @@ import { and, eq, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import {
-  runners,
   workflowJobs,
   type WorkflowTask,
   workflowTasks,
@@ -77,7 +76,7 @@ async function takeReport(
   report: TaskReport,
 ): Promise<TaskAnswer | undefined> {
   const { db, now } = ctx;
-  const { task, runner } = found;
+  const { task } = found;
   const { result } = report;
   const reported = withReports(task.steps, report.steps);
   const stoppedAt = Math.max(task.startedAt, Math.min(report.stoppedAt ?? now, now));
@@ -111,13 +110,6 @@ async function takeReport(
                 hasResult(task, result),
               ),
             ),
-    runner:
-      result !== undefined && runner.isEphemeral
-        ? db
-            .update(runners)
-            .set({ endedAt: now })
-            .where(and(eq(runners.id, runner.id), hasResult(task, result)))
-        : undefined,
   });
   if (changed.length === 0) return undefined;
   // Runners close the log before they report the end, and old ones break off for foreign rows.

@@ -1,5 +1,5 @@
 import { eq } from "drizzle-orm";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 
 import {
   accessTokens,
@@ -177,6 +177,14 @@ describe("updateTask", () => {
 });
 
 describe("the schedule", () => {
+  // It ends a bounded number of tasks at a time, and other tests of the database leave some.
+  beforeEach(async () => {
+    await db
+      .update(workflowTasks)
+      .set({ state: "cancelled", isLogClosed: true })
+      .where(eq(workflowTasks.state, "running"));
+  });
+
   it("fails a task whose runner is silent for ten minutes, and closes its log", async () => {
     const { report, job, task, log, rows } = await scene();
     await log(["working"]);
