@@ -103,10 +103,12 @@ export async function measureActions(
       ref: "main",
     });
   }
-  const first = await waitForTask(runners[0]);
+  const [leader] = runners;
+  if (!leader) throw new Error("no runner was opened");
+  const first = await waitForTask(leader);
   const [tasksCpu, tasksStarted] = [cpu(), performance.now()];
   const taken = new Set([first]);
-  await finish(runners[0], first);
+  await finish(leader, first);
   await Promise.all(
     runners.map(async (each) => {
       while (taken.size < jobs && performance.now() - tasksStarted < 10 * PATIENCE_MS) {

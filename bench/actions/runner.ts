@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { Agent, type IncomingMessage, request as open } from "node:http";
+import { text } from "node:stream/consumers";
+
 import { z } from "zod";
 
 import type { Side } from "../peer/side.ts";
@@ -34,16 +38,11 @@ export async function openRunner(
   let credential: Record<string, string> = {};
   const call = async (method: string, message: object): Promise<unknown> => {
     const url = new URL(`/api/actions/runner.v1.RunnerService/${method}`, side.origin);
-    const answer = await fetch(url, {
-      method: "POST",
-      headers: { "content-type": "application/json", ...credential },
-      body: JSON.stringify(message),
-    });
-    const text = await answer.text();
-    if (!answer.ok) {
-      throw new Error(`${side.name}: ${method}: ${answer.status} ${text.slice(0, 300)}`);
+    const answer = await post(url, credential, JSON.stringify(message));
+    if (answer.status !== 200) {
+      throw new Error(`${side.name}: ${method}: ${answer.status} ${answer.text.slice(0, 300)}`);
     }
-    return JSON.parse(text);
+    return JSON.parse(answer.text);
   };
   const labels = ["bench"];
   const version = "v0.6.0";
@@ -69,4 +68,22 @@ export async function openRunner(
         rows: rows.map((content) => ({ time: startedAt(), content })),
       }),
   };
+}
+
+const agent = new Agent({ keepAlive: true });
+
+/** Sends a call; `fetch` writes its body in a second packet, which waits for 40 ms. */
+async function post(url: URL, headers: Readonly<Record<string, string>>, body: string) {
+  const sent = open(url, {
+    agent,
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+      ...headers,
+    },
+  });
+  sent.end(body);
+  const [answer] = (await once(sent, "response")) as [IncomingMessage];
+  return { status: answer.statusCode, text: await text(answer) };
 }

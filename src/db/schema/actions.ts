@@ -273,7 +273,9 @@ export const workflowRuns = sqliteTable(
     updatedAt: integer().notNull(),
     /** When the schedule last looked whether something of it was left; 0 for never. */
     checkedAt: integer().notNull().default(0),
-    /** The event that workflows read, as JSON. Last, since a row is read up to what is asked for. */
+    /**
+     * The event that workflows read, as JSON. Last, since a row is read up to what is asked for.
+     */
     payload: text().notNull(),
   },
   (table) => [
@@ -363,8 +365,8 @@ export const workflowJobs = sqliteTable(
     /** Of its last task, as JSON of names and values. */
     outputs: text({ mode: "json" }).$type<Readonly<Record<string, string>>>().notNull().default({}),
     /**
-     * The workflow file that the runner gets: the top of the file with this job alone. Last, since a
-     * row is read up to what is asked for.
+     * The workflow file that the runner gets: the top of the file with this job alone. Last, since
+     * a row is read up to what is asked for.
      */
     payload: text().notNull(),
   },
