@@ -51,7 +51,7 @@ const UNITS_OFF = {
   hasPullRequests: false,
   hasReleases: false,
   hasWiki: false,
-  // One must be on; no operation belongs to this one yet.
+  // One must be on; no operation belongs to this one.
   hasProjects: true,
   hasPackages: false,
   hasActions: false,
@@ -73,7 +73,7 @@ beforeAll(async () => {
   await db
     .update(repositories)
     .set(UNITS_OFF)
-    .where(eq(repositories.id, (await world.repo()).id));
+    .where(eq(repositories.ownerId, (await world.user()).id));
 });
 
 /** The request of an operation, which succeeds for its caller. */

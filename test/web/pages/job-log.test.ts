@@ -116,7 +116,7 @@ describe("the log of a job", () => {
     ];
     await send(0, texts, [[0, texts.length, Result.SUCCESS]], Result.SUCCESS);
     const body = await bodyOf(path);
-    expect(body).toMatch(/<details><summary><span id="1-1" class="group">Install &lt;b&gt;\n/);
+    expect(body).toMatch(/<details><summary><span id="1-1" class="row-group">Install &lt;b&gt;\n/);
     const rows = rowsIn(body);
     expect(rows).not.toHaveProperty("1-3");
     expect(rows["1-4"]).toBe("<b>Error: </b>&lt;script&gt;1&lt;/script&gt;");
