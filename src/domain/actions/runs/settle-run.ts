@@ -4,7 +4,8 @@ import { alias } from "drizzle-orm/sqlite-core";
 import { type Actor, ANONYMOUS } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
-import { columnsOf, flagColumn, qualified } from "../../../db/db.ts";
+import { columnsOf, type Database, flagColumn, qualified } from "../../../db/db.ts";
+import { type Params, prepareAll, type Slot } from "../../../db/prepared.ts";
 import {
   repositories,
   type Repository,
@@ -30,6 +31,7 @@ const OPEN = ["blocked", "waiting", "running"] as const satisfies readonly WorkS
 const RUNS_MAX = 20;
 
 const otherRuns = alias(workflowRuns, "other_runs");
+const actors = alias(users, "actors");
 const otherJobs = alias(workflowJobs, "other_jobs");
 
 /**
@@ -51,11 +53,15 @@ export async function settleRun(ctx: Ctx, runId: number): Promise<void> {
   }
 }
 
+type RunId = number | Slot<number>;
+
 /** A run with what belongs to it. */
 interface OpenRun {
   readonly run: WorkflowRun;
   readonly repo: Pick<Repository, "id" | "ownerId" | "name">;
   readonly owner: Pick<User, "name">;
+  /** Who caused it; null for the schedule. */
+  readonly actor: User | null;
   /** Jobs whose changes are not recorded yet, one more than are recorded at once. */
   readonly changed: readonly SettledJob[];
 }
@@ -92,41 +98,44 @@ interface FoundRun extends OpenRun {
   readonly jobs: readonly SettledJob[];
 }
 
-async function openRun(ctx: Ctx, runId: number): Promise<FoundRun | undefined> {
-  const { db } = ctx;
-  const { rows, jobs, changed } = await batch(db, {
-    rows: db
-      .select({
-        run: columnsOf(workflowRuns, "r"),
-        repo: {
-          id: sql<number>`${repositories.id}`.as("repo_id"),
-          ownerId: sql<number>`${repositories.ownerId}`.as("repo_owner_id"),
-          name: sql<string>`${repositories.name}`.as("repo_name"),
-        },
-        owner: { name: sql<string>`${users.name}`.as("owner_name") },
-        isHeld: flagColumn(isHeld, "is_held"),
-        stateOfJobs: qualified<WorkState | null>(
-          sql`case when exists (
-            select 1 from ${workflowJobs} where ${workflowJobs.runId} = ${workflowRuns.id}
-          ) then ${aggregated(runId)} end`,
-        ).as("state_of_jobs"),
-      })
-      .from(workflowRuns)
-      .innerJoin(repositories, eq(repositories.id, workflowRuns.repoId))
-      .innerJoin(users, eq(users.id, repositories.ownerId))
-      .where(eq(workflowRuns.id, runId)),
-    jobs: selectJobs(ctx, runId, mayMove(runId)),
-    changed: selectChanged(ctx, runId),
-  });
+async function openRun({ db }: Ctx, runId: number): Promise<FoundRun | undefined> {
+  const { rows, jobs, changed } = await batch(db, openedRun(db, { runId }));
   const [row] = rows;
   return row && { ...row, jobs, changed };
 }
+
+const openedRun = prepareAll((db, { runId }: Params<{ runId: number }>) => ({
+  rows: db
+    .select({
+      run: columnsOf(workflowRuns, "r"),
+      repo: {
+        id: sql<number>`${repositories.id}`.as("repo_id"),
+        ownerId: sql<number>`${repositories.ownerId}`.as("repo_owner_id"),
+        name: sql<string>`${repositories.name}`.as("repo_name"),
+      },
+      owner: { name: sql<string>`${users.name}`.as("owner_name") },
+      actor: columnsOf(actors, "a"),
+      isHeld: flagColumn(isHeld, "is_held"),
+      stateOfJobs: qualified<WorkState | null>(
+        sql`case when exists (
+          select 1 from ${workflowJobs} where ${workflowJobs.runId} = ${workflowRuns.id}
+        ) then ${aggregated(runId)} end`,
+      ).as("state_of_jobs"),
+    })
+    .from(workflowRuns)
+    .innerJoin(repositories, eq(repositories.id, workflowRuns.repoId))
+    .innerJoin(users, eq(users.id, repositories.ownerId))
+    .leftJoin(actors, eq(actors.id, workflowRuns.actorId))
+    .where(eq(workflowRuns.id, runId)),
+  jobs: selectJobs(db, runId, mayMove(runId)),
+  changed: selectChanged(db, runId),
+}));
 
 /**
  * The condition that a job of a run may move on: one whose needs have ended, or one beside which
  * another one of its matrix has failed.
  */
-function mayMove(runId: number): SQL {
+function mayMove(runId: RunId): SQL {
   const open = sql`(
     select j.job_id from ${workflowJobs} j
     where j.run_id = ${runId} and j.state in ('blocked', 'waiting', 'running')
@@ -161,20 +170,20 @@ const isHeld: SQL = sql`exists (
 
 const { payload: _payload, outputs: _outputs, ...jobColumns } = getTableColumns(workflowJobs);
 
-const selectJobs = ({ db }: Ctx, runId: number, condition: SQL) =>
+const selectJobs = (db: Database, runId: RunId, condition: SQL) =>
   db
     .select(jobColumns)
     .from(workflowJobs)
     .where(and(eq(workflowJobs.runId, runId), condition))
     .orderBy(asc(workflowJobs.position));
 
-const selectChanged = (ctx: Ctx, runId: number) =>
-  selectJobs(ctx, runId, sql`${workflowJobs.state} <> ${workflowJobs.reportedState}`).limit(
+const selectChanged = (db: Database, runId: RunId) =>
+  selectJobs(db, runId, sql`${workflowJobs.state} <> ${workflowJobs.reportedState}`).limit(
     REPORTED_MAX + 1,
   );
 
 /** The state of a run by its jobs. One that has begun is not blocked again: it keeps its group. */
-const aggregated = (runId: number): SQL<WorkState> => sql`(
+const aggregated = (runId: RunId): SQL<WorkState> => sql`(
   select case
     when sum(${workflowJobs.state} in ('blocked', 'waiting', 'running')) > 0 then case
       when sum(${workflowJobs.state} = 'running') > 0 then 'running'
@@ -229,7 +238,7 @@ async function moveJobs(ctx: Ctx, { run, jobs }: FoundRun, states: ReadonlyMap<n
       })
       .where(eq(workflowRuns.id, run.id))
       .returning(),
-    changed: selectChanged(ctx, run.id),
+    changed: selectChanged(db, run.id),
   });
   const others = stolen.flat().flatMap((each) => ("runId" in each ? [each.runId] : []));
   return { run: runs[0] ?? run, changed, others: others.filter((id) => id !== run.id) };
@@ -302,7 +311,7 @@ async function report(caller: Ctx, open: OpenRun): Promise<readonly number[]> {
   const { run, repo, changed } = open;
   const isRunChanged = run.state !== run.reportedState;
   if (changed.length === 0 && !isRunChanged) return [];
-  const ctx: Ctx = { ...caller, actor: await actorOf(caller, run) };
+  const ctx: Ctx = { ...caller, actor: actorOf(open) };
   const { db } = ctx;
   const ended = changed.filter(({ state, concurrencyGroup }) => isFinal(state) && concurrencyGroup);
   const groups = ended.map(({ concurrencyGroup }) => concurrencyGroup);
@@ -339,36 +348,43 @@ async function report(caller: Ctx, open: OpenRun): Promise<readonly number[]> {
           }),
         ]
       : [],
-    nextRuns: db
-      .select({ id: sql<number | null>`min(${workflowRuns.id})`.as("id") })
-      .from(workflowRuns)
-      .where(
-        and(
-          eq(workflowRuns.repoId, repo.id),
-          eq(workflowRuns.concurrencyGroup, isFinal(run.state) ? run.concurrencyGroup : ""),
-          ne(workflowRuns.concurrencyGroup, ""),
-          eq(workflowRuns.state, "blocked"),
-          eq(workflowRuns.needsApproval, false),
-        ),
-      ),
-    nextJobs: db
-      .select({ id: sql<number>`min(${workflowJobs.runId})`.as("id") })
-      .from(workflowJobs)
-      .where(
-        and(
-          eq(workflowJobs.repoId, repo.id),
-          sql`${workflowJobs.concurrencyGroup} in (
-            select value from json_each(${JSON.stringify(groups)})
-          )`,
-          ne(workflowJobs.concurrencyGroup, ""),
-          eq(workflowJobs.state, "blocked"),
-        ),
-      )
-      .groupBy(workflowJobs.concurrencyGroup),
+    nextRuns:
+      isFinal(run.state) && run.concurrencyGroup !== ""
+        ? db
+            .select({ id: sql<number | null>`min(${workflowRuns.id})`.as("id") })
+            .from(workflowRuns)
+            .where(
+              and(
+                eq(workflowRuns.repoId, repo.id),
+                eq(workflowRuns.concurrencyGroup, run.concurrencyGroup),
+                eq(workflowRuns.state, "blocked"),
+                eq(workflowRuns.needsApproval, false),
+              ),
+            )
+        : undefined,
+    nextJobs:
+      groups.length > 0
+        ? db
+            .select({ id: sql<number | null>`min(${workflowJobs.runId})`.as("id") })
+            .from(workflowJobs)
+            .where(
+              and(
+                eq(workflowJobs.repoId, repo.id),
+                sql`${workflowJobs.concurrencyGroup} in (
+                  select value from json_each(${JSON.stringify(groups)})
+                )`,
+                eq(workflowJobs.state, "blocked"),
+              ),
+            )
+            .groupBy(workflowJobs.concurrencyGroup)
+        : undefined,
   });
   ctx.defer(ctx.eventQueues.dispatchRecorded());
   const isMore = changed.length > REPORTED_MAX ? [run.id] : [];
-  return [...isMore, ...[...nextRuns, ...nextJobs].flatMap(({ id }) => (id === null ? [] : [id]))];
+  return [
+    ...isMore,
+    ...[...(nextRuns ?? []), ...(nextJobs ?? [])].flatMap(({ id }) => (id === null ? [] : [id])),
+  ];
 }
 
 /** Jobs whose changes are recorded in one batch: each takes four statements. */
@@ -381,10 +397,8 @@ const isUnreported = (
   and(eq(table.id, row.id), eq(table.state, row.state), eq(table.reportedState, row.reportedState));
 
 /** What runs cause is caused by who caused them; nobody for the schedule. */
-async function actorOf({ db }: Ctx, { actorId }: WorkflowRun): Promise<Actor> {
-  const [user] = actorId === 0 ? [] : await db.select().from(users).where(eq(users.id, actorId));
-  return user ? { ...ANONYMOUS, user, credential: "system" } : ANONYMOUS;
-}
+const actorOf = ({ actor: user }: OpenRun): Actor =>
+  user ? { ...ANONYMOUS, user, credential: "system" } : ANONYMOUS;
 
 const jobStatus = (ctx: Ctx, { run, repo, owner }: OpenRun, job: SettledJob) =>
   statusStatements(

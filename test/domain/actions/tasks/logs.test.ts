@@ -171,6 +171,10 @@ describe("cleanUpActions", () => {
     expect(await read()).toEqual(["old"]);
     const [piece] = await pieces();
     await cleanUpActions(actionsCtx(NOW + 366 * 86_400_000));
+    // A call deletes a bounded part of what it finds, also of what other tests have left.
+    for (let calls = 0; calls < 20 && (await db.$count(discardedWork)) > 0; calls++) {
+      await cleanUpActions(actionsCtx(NOW + 366 * 86_400_000));
+    }
     expect(await findTask(task.id)).toMatchObject({ logDeletedAt: NOW + 366 * 86_400_000 });
     expect([await pieces(), await read()]).toEqual([[], []]);
     expect(piece && (await ctx.git.logFiles.read(piece))).toBeUndefined();
