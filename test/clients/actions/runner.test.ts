@@ -94,6 +94,7 @@ interface Work {
   readonly name: string;
   readonly status: string;
   readonly conclusion: string;
+  readonly steps: readonly { readonly conclusion: string }[];
 }
 
 const jobsOf = async (repo: Repo): Promise<readonly Work[]> =>
@@ -127,6 +128,8 @@ describe.skipIf(!existsSync(RUNNER))("the engine of Gitea's runner", () => {
       skipped: "skipped",
       always: "success",
     });
+    const failed = (await jobsOf(repo)).find(({ name }) => name === "fails");
+    expect(failed?.steps.map(({ conclusion }) => conclusion)).toEqual(["failure", "skipped"]);
     const { workflow_runs: runs } = await callApi<{ workflow_runs: Work[] }>(
       admin,
       "GET",

@@ -73,6 +73,7 @@ func main() {
 }
 
 // A report of a task: an entry of the log becomes a row, and the state of a step.
+// Secrets are not masked here: the service has to.
 type report struct {
 	mutex  sync.Mutex
 	client runnerv1connect.RunnerServiceClient
@@ -80,7 +81,6 @@ type report struct {
 	state  *v1.TaskState
 	rows   []*v1.LogRow
 	sent   int64
-	masks  *strings.Replacer
 }
 
 func (r *report) Levels() []log.Level { return log.AllLevels }
@@ -103,7 +103,7 @@ func (r *report) Fire(entry *log.Entry) error {
 	}
 	row := &v1.LogRow{
 		Time:    timestamppb.New(entry.Time),
-		Content: r.masks.Replace(strings.TrimRight(entry.Message, "\r\n")),
+		Content: strings.TrimRight(entry.Message, "\r\n"),
 	}
 	if step == nil {
 		r.rows = append(r.rows, row)
@@ -174,17 +174,11 @@ func run(parent context.Context, client runnerv1connect.RunnerServiceClient, add
 		}
 	}
 
-	secrets := []string{}
-	for _, secret := range task.Secrets {
-		if secret != "" {
-			secrets = append(secrets, secret, "***")
-		}
-	}
 	state := &v1.TaskState{Id: task.Id, StartedAt: timestamppb.Now()}
 	for number := range job.Steps {
 		state.Steps = append(state.Steps, &v1.StepState{Id: int64(number)})
 	}
-	reported := &report{client: client, cancel: cancel, state: state, masks: strings.NewReplacer(secrets...)}
+	reported := &report{client: client, cancel: cancel, state: state}
 
 	text := func(name string) string { return task.Context.Fields[name].GetStringValue() }
 	event, err := task.Context.Fields["event"].GetStructValue().MarshalJSON()
