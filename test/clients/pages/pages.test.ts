@@ -613,11 +613,11 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await page.goto(`${root}/root/shown`);
     const focused = () => page.evaluate(() => document.activeElement?.textContent ?? "");
     await page.keyboard.press("j");
-    expect(await focused()).toBe("src");
+    expect(await focused()).toBe(".gitea");
     await page.keyboard.press("j");
-    expect(await focused()).toBe("README.md");
-    await page.keyboard.press("k");
     expect(await focused()).toBe("src");
+    await page.keyboard.press("k");
+    expect(await focused()).toBe(".gitea");
     await page.keyboard.press("y");
     expect(page.url()).toMatch(/\/root\/shown\/src\/commit\/[0-9a-f]{40}$/);
     await page.keyboard.press("/");

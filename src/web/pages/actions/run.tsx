@@ -150,7 +150,7 @@ function JobGraph({ page, shown }: { page: EnteredRepository; shown: ShownRun })
   return (
     <section aria-labelledby="jobs">
       <h3 id="jobs">Jobs</h3>
-      <div class="scroll" tabindex={0} role="region" aria-labelledby="jobs">
+      <div class="scroll" tabindex={0} role="region" aria-label="Jobs by what they need">
         <ol class="job-graph">
           {toJobColumns(jobs).map((column) => (
             <li>
