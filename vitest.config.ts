@@ -160,7 +160,7 @@ export default defineConfig({
           name: "worker",
           expect: PATIENCE,
           include: [
-            "test/{actions-runner,auth,db,domain,entrance,events,forges,hostile,jobs,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
+            "test/{actions-runner,auth,db,domain,entrance,events,forges,hostile,jobs,mcp,outgoing,registries,shapes,storage,api,git-http,web}/**/*.test.ts",
             "test/*.test.ts",
           ],
           exclude: [DOCUMENT_TEST, NODE_TESTS],

@@ -27,6 +27,7 @@ import { log, logBug } from "./lib/log.ts";
 import { urlOrigin } from "./lib/url-origin.ts";
 import { collapseSlashes } from "./lib/request-path.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
+import { mcpServer } from "./mcp/index.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { registries } from "./registries/index.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
@@ -95,6 +96,10 @@ export function createApp(config: Config): Hono<AppEnv> {
   // /api/v1, also those of web routes.
   app.route("/", registries);
   app.route("/", actionsRunner);
+  app.route(
+    "/",
+    mcpServer<Bindings>((c) => (request) => app.fetch(request, c.env, c.executionCtx)),
+  );
   app.route("/", web);
   app.route("/api/v1", api);
   app.route("/", gitHttp);

@@ -13,6 +13,7 @@ import { REPOSITORY_DETAILS } from "./details/repository-details.ts";
 import { RUNNER_DETAILS } from "./details/runner-details.ts";
 import { WORKFLOW_DETAILS } from "./details/workflow-details.ts";
 import { SIGN_IN_DETAILS } from "./details/sign-in-details.ts";
+import { TOOL_DETAILS } from "./details/tool-details.ts";
 
 /**
  * Every kind of entry in the audit log, with its details beside the fields that all entries share.
@@ -30,6 +31,7 @@ export const AUDIT_DETAILS = {
   ...ACTION_VALUE_DETAILS,
   ...RUNNER_DETAILS,
   ...WORKFLOW_DETAILS,
+  ...TOOL_DETAILS,
 } as const;
 
 /** The recorded kinds of entries. */
