@@ -71,13 +71,15 @@ export async function answerRequest(request: Request, incoming: Incoming): Promi
 }
 
 /**
- * Refuses requests that a page of another site sends, by a name of its own or from its origin.
+ * Refuses requests that a page of another site sends: by a name of its own for this address, or
+ * from an origin that may not call the service.
  *
  * @throws Failure `forbidden`.
  */
 function refuseForeign({ headers, url }: Request, { config, rootUrl }: BaseCtx): void {
   const { host, hostname } = new URL(url);
-  const isOwn = config.publicUrl === "" || host === new URL(config.publicUrl).host;
+  const own = [config.rootUrl, ...config.listenUrls].filter((each) => each !== "");
+  const isOwn = own.length === 0 || own.some((each) => new URL(each).host === host);
   if (!isOwn && !LOOPBACK.has(hostname)) throw forbidden("the header Host names another service");
   const origin = headers.get("origin");
   if (origin === null || origin === new URL(rootUrl).origin) return;
@@ -86,7 +88,7 @@ function refuseForeign({ headers, url }: Request, { config, rootUrl }: BaseCtx):
   throw forbidden("pages of this origin may not call the service");
 }
 
-/** The names by which a machine calls itself. */
+/** The names by which a machine calls itself; no other site can have them. */
 const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 const NO_QUERY = new URLSearchParams();
