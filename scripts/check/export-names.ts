@@ -44,7 +44,7 @@ const EXPORT =
 /** Files that a tool writes; their names are those of a protocol. */
 const GENERATED = "actions-runner/messages/";
 
-const ENTRY_FOLDERS = /^(actions-runner|api|forges\/\w+|git-http|jobs|registries|web)\//;
+const ENTRY_FOLDERS = /^(actions-runner|api|forges\/\w+|git-http|jobs|mcp|registries|web)\//;
 
 /** The part of the program within which a name must be unique. */
 function partOf(path: string, rest: string): string {

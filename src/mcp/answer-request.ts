@@ -11,8 +11,8 @@ import type { Door } from "../entrance/door.ts";
 import { FAILURE_STATUS, failureHeaders } from "../entrance/failure-status.ts";
 import { Failure, forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { logBug } from "../lib/log.ts";
-import { Api, type CallService } from "./call.ts";
-import { type McpCaller, openServer } from "./server.ts";
+import { Api, type CallService, type McpCaller } from "./call.ts";
+import { openServer } from "./server.ts";
 
 /** Maximum bytes of a message: a change set of files is the largest. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024;

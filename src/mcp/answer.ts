@@ -64,9 +64,9 @@ export interface Listed<Row> {
   readonly total?: number | undefined;
   /** The argument `cursor` of the next page. */
   readonly cursor: string | undefined;
-  line(row: Row): string;
+  readonly line: (row: Row) => string;
   /** What programs need to name the row. */
-  item(row: Row): Readonly<Record<string, unknown>>;
+  readonly item: (row: Row) => Readonly<Record<string, unknown>>;
 }
 
 /** Answers a page of a list. */

@@ -5,7 +5,7 @@ import { recordToolCall } from "../domain/people/audit/record-tool-call.ts";
 import { asFailure } from "../entrance/as-failure.ts";
 import { Failure } from "../lib/failure.ts";
 import { renderAnswer, type RenderedAnswer } from "./answer.ts";
-import type { McpCaller } from "./server.ts";
+import type { McpCaller } from "./call.ts";
 import type { Tool } from "./tools/tool.ts";
 
 interface Params {

@@ -1,4 +1,5 @@
 import type { Actor } from "../auth/actor.ts";
+import type { Ctx } from "../context.ts";
 import type { IncomingRequest } from "../entrance/door.ts";
 import { Failure } from "../lib/failure.ts";
 
@@ -13,6 +14,15 @@ export interface McpCall {
   /** The repository that the caller's token is bound to, as `owner/name`, where it is but one. */
   readonly boundTo: string | undefined;
   readonly api: Api;
+}
+
+/** The caller of a request. */
+export interface McpCaller extends Omit<McpCall, "actor"> {
+  readonly ctx: Ctx;
+  /** Whether the caller's token is bound to repositories. */
+  readonly isBound: boolean;
+  /** How the client names itself, where its protocol does not say it in each request. */
+  readonly client: string;
 }
 
 /** A path of the API, whose parts are encoded. */

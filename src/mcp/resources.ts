@@ -3,8 +3,7 @@ import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import { Failure } from "../lib/failure.ts";
 import type { Issue } from "../shapes/issues/issue.ts";
 import { renderAnswer, type Answer } from "./answer.ts";
-import { at } from "./call.ts";
-import type { McpCaller } from "./server.ts";
+import { at, type McpCaller } from "./call.ts";
 import { readFile } from "./tools/files.ts";
 import { lineOf } from "./tools/issues.ts";
 

@@ -2,24 +2,14 @@ import { CLIENT_INFO_META_KEY, Server } from "@modelcontextprotocol/server";
 import { z } from "@hono/zod-openapi";
 
 import { hasScope } from "../auth/scope.ts";
-import type { Ctx } from "../context.ts";
 import { EDGEFORGE_VERSION } from "../domain/version.ts";
 import { callTool } from "./call-tool.ts";
-import type { McpCall } from "./call.ts";
+import type { McpCaller } from "./call.ts";
 import { PROMPTS, writePrompt } from "./prompts.ts";
 import { readResource, RESOURCE_TEMPLATES } from "./resources.ts";
 import { describeTool } from "./tools/describe-tool.ts";
 import { TOOLS } from "./tools/index.ts";
 import type { Tool } from "./tools/tool.ts";
-
-/** The caller of a request. */
-export interface McpCaller extends Omit<McpCall, "actor"> {
-  readonly ctx: Ctx;
-  /** Whether the caller's token is bound to repositories. */
-  readonly isBound: boolean;
-  /** How the client names itself, where its protocol does not say it in each request. */
-  readonly client: string;
-}
 
 const INSTRUCTIONS = `Edgeforge hosts git repositories with issues, pull requests, releases, packages and workflows.
 Repositories are named owner/name. Lists have pages: pass the cursor of an answer to go on.

@@ -5,16 +5,7 @@ import type { WorkflowJobPage } from "../../shapes/actions/workflow-job.ts";
 import type { WorkflowRun, WorkflowRunPage } from "../../shapes/actions/workflow-run.ts";
 import { answerList } from "../answer.ts";
 import { at } from "../call.ts";
-import {
-  cursor,
-  nextPage,
-  number,
-  offsetOf,
-  pageQuery,
-  ref,
-  repository,
-  splitName,
-} from "./fields.ts";
+import { cursor, nextPage, number, offsetOf, pageQuery, repository, splitName } from "./fields.ts";
 import { tool } from "./tool.ts";
 
 /** Bytes of a log in an answer. */
@@ -23,7 +14,7 @@ const LOG_BYTES = 30_000;
 type Run = z.infer<typeof WorkflowRun>;
 
 const stateOf = ({ status, conclusion }: Pick<Run, "status" | "conclusion">): string =>
-  status === "completed" ? String(conclusion) : status;
+  status === "completed" ? conclusion : status;
 
 export const actionTools = [
   tool({

@@ -204,7 +204,7 @@ export const fileTools = [
           .map(({ line: first, count, entry }) => ({
             from: first + 1,
             to: first + count,
-            sha: entry.commitOid as string,
+            sha: entry.commitOid,
             subject: entry.commit.message.split("\n", 1)[0] ?? "",
           }));
         return answerList({
