@@ -56,7 +56,7 @@ export function renderAnswer({ summary, data = [], structured, next }: Answer): 
 }
 
 /** An answer whose rows users wrote. */
-export interface Listed<Row> {
+interface ListAnswer<Row> {
   /** In the plural. */
   readonly noun: string;
   readonly rows: readonly Row[];
@@ -70,7 +70,14 @@ export interface Listed<Row> {
 }
 
 /** Answers a page of a list. */
-export function answerList<Row>({ noun, rows, total, cursor, line, item }: Listed<Row>): Answer {
+export function answerList<Row>({
+  noun,
+  rows,
+  total,
+  cursor,
+  line,
+  item,
+}: ListAnswer<Row>): Answer {
   const count = total === undefined ? `${rows.length}` : `${rows.length} of ${total}`;
   return {
     summary: `${count} ${noun}.`,

@@ -54,7 +54,7 @@ interface ApiAnswer<Body> {
 }
 
 /** A refusal of the API, whose words are for the caller. */
-export class ApiRefusal extends Failure {
+class ApiRefusal extends Failure {
   readonly status: number;
 
   constructor(status: number, message: string) {

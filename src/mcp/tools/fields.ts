@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi";
 import { invalid } from "../../lib/failure.ts";
 
 /** Entries of a page of a list. */
-export const PAGE_SIZE = 20;
+const PAGE_SIZE = 20;
 
 /** The repository of a tool, as `owner/name`, which the server says of all tools. */
 export const repository = z.string().max(512);
@@ -30,7 +30,7 @@ export function splitName(fullName: string): { owner: string; name: string } {
 }
 
 /** The number of the page that a cursor names. */
-export function pageOf(given: string | undefined): number {
+function pageOf(given: string | undefined): number {
   if (given === undefined) return 1;
   if (!/^[1-9]\d{0,6}$/.test(given)) throw invalid("[cursor]: must be that of an answer");
   return Number(given);

@@ -38,7 +38,7 @@ const itemOf = (issue: Issue) => ({
 });
 
 /** A comment with what stands before it. */
-export const describeComment = ({ id, user, created_at: at_, body }: Comment): string =>
+const describeComment = ({ id, user, created_at: at_, body }: Comment): string =>
   `comment ${id} by ${user.login} at ${at_}:\n${body}`;
 
 /** The answer to a write. */
