@@ -1,10 +1,7 @@
-import { once } from "node:events";
-import { Agent, type IncomingMessage, request as open } from "node:http";
-import { text } from "node:stream/consumers";
-
 import { z } from "zod";
 
 import type { Side } from "../peer/side.ts";
+import { sendJson } from "../support/send-json.ts";
 
 const Registered = z.object({ runner: z.object({ uuid: z.string(), token: z.string() }) });
 const Fetched = z.object({
@@ -38,7 +35,7 @@ export async function openRunner(
   let credential: Record<string, string> = {};
   const call = async (method: string, message: object): Promise<unknown> => {
     const url = new URL(`/api/actions/runner.v1.RunnerService/${method}`, side.origin);
-    const answer = await post(url, credential, JSON.stringify(message));
+    const answer = await sendJson("POST", url, credential, message);
     if (answer.status !== 200) {
       throw new Error(`${side.name}: ${method}: ${answer.status} ${answer.text.slice(0, 300)}`);
     }
@@ -68,22 +65,4 @@ export async function openRunner(
         rows: rows.map((content) => ({ time: startedAt(), content })),
       }),
   };
-}
-
-const agent = new Agent({ keepAlive: true });
-
-/** Sends a call; `fetch` writes its body in a second packet, which waits for 40 ms. */
-async function post(url: URL, headers: Readonly<Record<string, string>>, body: string) {
-  const sent = open(url, {
-    agent,
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      "content-length": Buffer.byteLength(body),
-      ...headers,
-    },
-  });
-  sent.end(body);
-  const [answer] = (await once(sent, "response")) as [IncomingMessage];
-  return { status: answer.statusCode, text: await text(answer) };
 }
