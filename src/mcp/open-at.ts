@@ -2,8 +2,11 @@ import type { Requirement } from "../auth/access/requirement.ts";
 import { findContentRevision } from "../domain/code/contents/find-entry.ts";
 import type { Revision } from "../domain/code/git/find-revision.ts";
 import { readSnapshot, type RepositorySnapshot } from "../domain/code/git/open-snapshot.ts";
+import type { IncomingRequest } from "../entrance/door.ts";
 import { enterRepository, type RequestContext } from "../entrance/enter-repository.ts";
+import { Moved } from "../entrance/moved.ts";
 import { notFound } from "../lib/failure.ts";
+import type { RepositoryContext } from "../shapes/repos/repository.ts";
 import type { McpCall } from "./call.ts";
 
 const READ_CODE: Requirement = { unit: "code", mode: "read" };
@@ -22,20 +25,36 @@ export interface OpenedAt extends RequestContext {
  */
 export async function openAt<T>(
   { incoming }: McpCall,
-  { owner, name, ref }: { owner: string; name: string; ref: string },
+  { ref, ...named }: { owner: string; name: string; ref: string },
   read: (opened: OpenedAt) => Promise<T>,
 ): Promise<T> {
-  const entered = await enterRepository(incoming, {
-    owner,
-    name,
-    scopes: ["read:repository"],
-    anonymous: "never",
-    requirement: READ_CODE,
-    pathAt: ({ owner: { name: newOwner }, row }) => `/${newOwner}/${row.name}`,
-  });
+  const entered = await enter(incoming, named);
   return readSnapshot(entered.ctx, entered.repo, async (snapshot) => {
     const revision = await findContentRevision(snapshot, entered.repo, ref);
     if (!revision) throw notFound("no such branch, tag or commit", "no-such-ref");
     return read({ ...entered, snapshot, revision });
   });
+}
+
+/** Enters a repository, by a former name too. */
+async function enter(
+  incoming: IncomingRequest,
+  named: { owner: string; name: string },
+): Promise<RequestContext> {
+  let moved: { owner: string; name: string } | undefined;
+  const target = {
+    scopes: ["read:repository"],
+    anonymous: "never",
+    requirement: READ_CODE,
+    pathAt: ({ owner, row }: RepositoryContext) => {
+      moved = { owner: owner.name, name: row.name };
+      return "";
+    },
+  } as const;
+  try {
+    return await enterRepository(incoming, { ...target, ...named });
+  } catch (error) {
+    if (!(error instanceof Moved) || !moved) throw error;
+    return await enterRepository(incoming, { ...target, ...moved });
+  }
 }

@@ -37,13 +37,16 @@ const argsOf = (name: string, args: object): Record<string, unknown> =>
     : { repository, ...args };
 
 describe("a tool that reads", () => {
-  it.each(READS)("costs what its operations cost and one call more: %s %j", async (name, args, most) => {
-    await client.tool(name, argsOf(name, args));
-    const { result, work } = await countWork(() => client.tool(name, argsOf(name, args)));
-    expect(result.isError, result.text).toBe(false);
-    expect(work.d1Calls).toBeLessThanOrEqual(most);
-    expect(work.sqlBuilds).toBe(0);
-  });
+  it.each(READS)(
+    "costs what its operations cost and one call more: %s %j",
+    async (name, args, most) => {
+      await client.tool(name, argsOf(name, args));
+      const { result, work } = await countWork(() => client.tool(name, argsOf(name, args)));
+      expect(result.isError, result.text).toBe(false);
+      expect(work.d1Calls).toBeLessThanOrEqual(most);
+      expect(work.sqlBuilds).toBe(0);
+    },
+  );
 });
 
 describe("a tool that writes", () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 
 import { TOOLS } from "../../src/mcp/tools/index.ts";
 import { auditOf } from "../support/audit.ts";
-import { visit } from "../support/call.ts";
+import { call, visit } from "../support/call.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
 import { make } from "../support/make.ts";
 import { McpClient, REVISIONS } from "../support/mcp.ts";
@@ -162,6 +162,26 @@ describe("what a token may not do", () => {
     expect(await auditOf(stranger)).toEqual([]);
   });
 
+  it.each([
+    ["list_files", { query: "x" }],
+    ["search_code", { query: "x" }],
+    ["blame_file", { path: "README.md" }],
+    ["read_file", { path: "README.md" }],
+    ["list_commits", {}],
+    ["get_pull_request_diff", { number: 1 }],
+  ])("is nothing to be found by %s", async (name, args) => {
+    const [owner, stranger] = [await make.user(), await make.user()];
+    const hidden = `${owner.name}/hidden`;
+    const own = new McpClient(owner.token);
+    await own.tool("create_repository", { name: "hidden", private: true, readme: true });
+    const ask = (client: McpClient, repository: string) =>
+      client.tool(name, { repository, ...args });
+    const client = new McpClient(stranger.token);
+    expect(await ask(client, hidden)).toEqual(await ask(client, `${owner.name}/none`));
+    const publicOnly = new McpClient(await make.token(owner, { scopes: "public-only,all" }));
+    expect(await ask(publicOnly, hidden)).toEqual(await ask(publicOnly, `${owner.name}/none`));
+  });
+
   it("is another repository, for a token that is bound to one", async () => {
     const user = await make.user();
     const [own, other] = [await make.repo(user), await make.repo(user)];
@@ -205,6 +225,22 @@ describe("what is written by a tool", () => {
         },
       },
     ]);
+  });
+});
+
+describe("a repository with a new name", () => {
+  it("is found by its former one", async () => {
+    const user = await make.user();
+    const client = new McpClient(user.token);
+    await client.tool("create_repository", { name: "former", readme: true });
+    await call("PATCH", `/repos/${user.name}/former`, { as: user, json: { name: "latter" } });
+    const repository = `${user.name}/former`;
+    const read = await client.tool("get_repository", { repository });
+    expect(read.structured.repository).toBe(`${user.name}/latter`);
+    const found = await client.tool("list_files", { repository, query: "read" });
+    expect(found.structured.items).toEqual([{ path: "README.md" }]);
+    const opened = await client.tool("create_issue", { repository, title: "One" });
+    expect(opened).toMatchObject({ isError: false, structured: { number: 1 } });
   });
 });
 
