@@ -1,6 +1,4 @@
 import { tooLarge } from "../lib/failure.ts";
-import { CHARS_MAX } from "./answer.ts";
-
 /** Maximum bytes of a text of which a part is shown. */
 const BYTES_MAX = 32 * 1024 * 1024;
 
@@ -12,15 +10,20 @@ export interface TextPart {
 }
 
 /**
- * Reads the part of a body that fits an answer, up to the end of a line if there is one.
+ * Reads a part of a body, up to the end of a line if there is one.
  *
  * Cost: the body up to the end of the part.
  *
  * @param from Where it begins, in characters.
+ * @param max  Characters that it has at most.
  */
-export async function readTextPart({ body }: Response, from: number): Promise<TextPart> {
+export async function readTextPart(
+  { body }: Response,
+  from: number,
+  max: number,
+): Promise<TextPart> {
   if (!body) return { text: "", next: undefined };
-  const end = from + CHARS_MAX;
+  const end = from + max;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let [text, position] = ["", 0];
   for (;;) {

@@ -1,7 +1,7 @@
 import { z } from "@hono/zod-openapi";
 
 import type { Commit } from "../../shapes/git/commit.ts";
-import { answerList, type Answer } from "../answer.ts";
+import { answerList, type Answer, CHARS_MAX } from "../answer.ts";
 import { type ApiPath, at, type McpCall } from "../call.ts";
 import { readTextPart } from "../read-text.ts";
 import {
@@ -23,6 +23,9 @@ const subjectOf = ({ commit }: Commit): string => commit.message.split("\n", 1)[
 
 const itemOf = ({ sha, html_url: url }: Commit) => ({ sha, url });
 
+/** Maximum characters of a message that stands before a diff. */
+const HEAD_CHARS_MAX = 10_000;
+
 /** Answers the part of a diff that a cursor names, with what stands before the first part. */
 export async function answerDiff(
   { api }: McpCall,
@@ -31,10 +34,15 @@ export async function answerDiff(
   head: Answer,
 ): Promise<Answer> {
   const from = offsetOf(given);
-  const { text, next } = await readTextPart(await api.file(diff), from);
+  const before = (from === 0 ? (head.data ?? []) : []).map(({ label, text }) => ({
+    label,
+    text: text.slice(0, HEAD_CHARS_MAX).toWellFormed(),
+  }));
+  const left = CHARS_MAX - before.reduce((sum, data) => sum + data.text.length, 0);
+  const { text, next } = await readTextPart(await api.file(diff), from, left);
   return {
     ...head,
-    data: [...(from === 0 ? (head.data ?? []) : []), { label: "diff", text }],
+    data: [...before, { label: "diff", text }],
     structured: { ...head.structured, cursor: next === undefined ? undefined : String(next) },
     next:
       next === undefined ? undefined : `For more of the diff, call again with cursor "${next}".`,

@@ -176,13 +176,13 @@ export const repositoryTools = [
     scopes: ["read:user"],
     input: z.object({ query: z.string().max(256), cursor }),
     async run({ api }, { query, cursor: from }) {
-      const page = await api.get<{ data: User[] }>(at`/users/search`, {
+      const page = await api.get<User[]>(at`/users/search`, {
         q: query,
         ...pageQuery(from),
       });
       return answerList({
         noun: "users",
-        rows: page.body.data,
+        rows: page.body,
         total: page.total,
         cursor: nextPage(from, page),
         line: (user) => `${user.login}${user.full_name === "" ? "" : ` (${user.full_name})`}`,
