@@ -68,12 +68,27 @@ export async function authenticate<
   if (!actor.user && !isAnonymousAllowed(anonymous, base.config)) {
     throw door.refuseAnonymous(base.config);
   }
+  requireAudience(door, actor);
   requireScopes(door, actor, scopes);
   const recording =
     (actor.token && noteTokenUse(ctx.db, actor.token, ctx.now)) ??
     (actor.session && noteSessionUse(ctx.db, actor.session, ctx.now));
   if (recording) ctx.defer(recording);
   return { ctx, target, more };
+}
+
+/**
+ * Refuses a token that is for another door.
+ *
+ * SECURITY: a client that was granted the tools for agents can't do by the API what no tool does.
+ *
+ * @throws Failure `unauthenticated`, as for a token that is not valid.
+ */
+function requireAudience(door: Door, { token }: Actor): void {
+  const audience = token?.audience ?? null;
+  if (audience !== null && audience !== door.audience) {
+    throw unauthenticated(`the access token is for ${audience} alone`);
+  }
 }
 
 /** Refuses a caller whose credential lacks any of `scopes`. */

@@ -1,10 +1,12 @@
 import { expect } from "vitest";
 
+import type { Audience } from "../../src/auth/audience.ts";
 import { hashSecret } from "../../src/auth/secret.ts";
 import { oauthApplications, type OauthApplication, type User } from "../../src/db/schema/index.ts";
 import { makeClientSecret } from "../../src/domain/people/oauth/client-secret.ts";
 import { createGrant } from "../../src/domain/people/oauth/create-grant.ts";
 import { parseRequestedScopes } from "../../src/domain/people/oauth/requested-scopes.ts";
+import type { BoundRepository } from "../../src/domain/people/tokens/find-visible-repositories.ts";
 import { formatBase64Url } from "../../src/lib/base64.ts";
 import { only } from "../../src/lib/only.ts";
 import { type Answer, visit } from "./call.ts";
@@ -61,6 +63,8 @@ export interface Granting {
   redirectUri?: string | null;
   codeChallenge?: string | null;
   nonce?: string | null;
+  audience?: Audience | null;
+  repository?: BoundRepository | null;
   /** When it is granted, in milliseconds; now, if missing. */
   now?: number;
 }
@@ -76,6 +80,8 @@ export function makeCodeFor(
   const ctx = systemCtx({}, now);
   return createGrant({ ...ctx, actor: { ...ctx.actor, user } }, user, application, {
     requested: parseRequestedScopes(scope),
+    audience: null,
+    repository: null,
     redirectUri: CALLBACK,
     sentTo: CALLBACK,
     codeChallenge: null,
