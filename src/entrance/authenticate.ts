@@ -27,6 +27,7 @@ import { recordPasswordUse, recordRefusedSignIn } from "../domain/people/audit/r
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { comparePassword, isProhibited, refuseProhibited } from "./compare-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
+import { requireAudience } from "./request-audience.ts";
 
 /** A query for the resource that a request names, with its result type. */
 export type TargetQuery = BatchItem<"sqlite">;
@@ -68,27 +69,13 @@ export async function authenticate<
   if (!actor.user && !isAnonymousAllowed(anonymous, base.config)) {
     throw door.refuseAnonymous(base.config);
   }
-  requireAudience(door, actor);
+  requireAudience(incoming.raw, actor);
   requireScopes(door, actor, scopes);
   const recording =
     (actor.token && noteTokenUse(ctx.db, actor.token, ctx.now)) ??
     (actor.session && noteSessionUse(ctx.db, actor.session, ctx.now));
   if (recording) ctx.defer(recording);
   return { ctx, target, more };
-}
-
-/**
- * Refuses a token that is for another door.
- *
- * SECURITY: a client that was granted the tools for agents can't do by the API what no tool does.
- *
- * @throws Failure `unauthenticated`, as for a token that is not valid.
- */
-function requireAudience(door: Door, { token }: Actor): void {
-  const audience = token?.audience ?? null;
-  if (audience !== null && audience !== door.audience) {
-    throw unauthenticated(`the access token is for ${audience} alone`);
-  }
 }
 
 /** Refuses a caller whose credential lacks any of `scopes`. */

@@ -1,6 +1,5 @@
 import type { Requirement } from "../auth/access/requirement.ts";
 import type { Actor } from "../auth/actor.ts";
-import type { Audience } from "../auth/audience.ts";
 import type { Credential } from "../auth/credential.ts";
 import type { Scope, Scopes } from "../auth/scope.ts";
 import type { Config } from "../config.ts";
@@ -13,8 +12,6 @@ import type { RepositoryContext } from "../shapes/repos/repository.ts";
  * refuse it.
  */
 export interface Door {
-  /** The audience of this door, whose tokens it takes besides those for the whole service. */
-  audience?: Audience;
   /** Whether an administrator may act as another user by the `Sudo` header or parameter. */
   hasSudo: boolean;
   /** Refuses an anonymous caller where a credential is required. */

@@ -1,10 +1,11 @@
 import type { Context } from "hono";
 
+import type { Audience } from "../../auth/audience.ts";
 import {
   type Addressed,
+  type AuthorizationRequest,
   REQUEST_PARAMETERS,
 } from "../../domain/people/oauth/authorization-request.ts";
-import type { AuthorizationRequest } from "../../domain/people/oauth/authorization-request.ts";
 import { REFRESH_LIFE_MS } from "../../domain/people/oauth/grant-secrets.ts";
 import { isLocalRedirectUri, redirectHostOf } from "../../domain/people/oauth/redirect-uri.ts";
 import type { LevelChoice } from "../../domain/people/oauth/requested-scopes.ts";
@@ -15,7 +16,7 @@ import type { Form as SentForm } from "../pages/form.ts";
 import { Field, Form } from "../pages/layout.tsx";
 import type { OwnPage } from "../pages/open-page.ts";
 import { renderPage } from "../pages/render-page.tsx";
-import { CATEGORY_WORDS, ScopeWords } from "../pages/scope-words.tsx";
+import { CATEGORY_WORDS, type Category, ScopeWords } from "../pages/scope-words.tsx";
 
 /** The form by which a user grants access. */
 export const GRANT_PATH = "/login/oauth/grant";
@@ -62,7 +63,10 @@ export function renderConsent(
         <Identity {...addressed} /> asks for access to your account{" "}
         <strong>{page.user.name}</strong>. It will act in your name, and be able to:
       </p>
-      <ScopeWords {...requested} />
+      <ScopeWords
+        {...requested}
+        changesOf={(category) => CHANGES[request.audience ?? "service"][category]}
+      />
       {request.audience === "mcp" ? (
         <p>
           All this by the tools for agents alone, which do nothing that you may not do yourself. An
@@ -71,7 +75,7 @@ export function renderConsent(
       ) : undefined}
       <p>
         It can do so until you <a href="/user/settings/applications">revoke its access</a> in your
-        settings, or has not done so for {REFRESH_LIFE_MS / DAY_MS} days.
+        settings, or has not done so for {Math.floor(REFRESH_LIFE_MS / DAY_MS)} days.
       </p>
       <Form action={GRANT_PATH} formToken={page.formToken}>
         {REQUEST_PARAMETERS.filter((name) => parameters.has(name)).map((name) => (
@@ -91,6 +95,24 @@ export function renderConsent(
     </section>,
   );
 }
+
+/** What a client may change by the scopes of a category, at the door that its tokens are for. */
+const CHANGES: Readonly<Record<Audience | "service", Partial<Record<Category, string>>>> = {
+  mcp: {
+    repository: "It commits to branches, opens, reviews and merges pull requests, makes releases.",
+    issue: "It opens, edits, labels and closes issues, and comments under your name.",
+    notification: "It marks notifications as read.",
+  },
+  service: {
+    repository:
+      "It pushes to branches, merges pull requests, makes releases, changes settings, and deletes repositories.",
+    issue: "It opens, edits, labels and closes issues, and comments under your name.",
+    package: "It publishes and deletes packages.",
+    organization: "It changes the organizations and teams that you administer, and their members.",
+    user: "It changes your profile, addresses and keys.",
+    admin: "It changes accounts and settings of others, if you administer this service.",
+  },
+};
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 

@@ -34,12 +34,12 @@ const Metadata = z.object({
     )
     .min(1, "must name an address")
     .max(REDIRECT_URIS_MAX, `must be at most ${REDIRECT_URIS_MAX}`),
-  client_name: z.string("must be a text").optional(),
-  token_endpoint_auth_method: z.string("must be a text").optional(),
+  client_name: z.string("must be a text").nullish(),
+  token_endpoint_auth_method: z.string("must be a text").nullish(),
   grant_types: names
     .refine((types) => types.includes("authorization_code"), "must include authorization_code")
-    .optional(),
-  response_types: names.refine((types) => types.includes("code"), "must include code").optional(),
+    .nullish(),
+  response_types: names.refine((types) => types.includes("code"), "must include code").nullish(),
 });
 
 /**
@@ -62,7 +62,7 @@ export function parseClientMetadata(value: unknown): ClientMetadata {
   return {
     name: toName(client_name ?? "") || redirectHostOf(redirectUris[0] ?? ""),
     redirectUris,
-    authMethod: token_endpoint_auth_method,
+    authMethod: token_endpoint_auth_method ?? undefined,
   };
 }
 
