@@ -16,6 +16,8 @@ interface __BaseEnv_Env {
 	RENDERINGS: RateLimit;
 	ANONYMOUS_SEARCHES: RateLimit;
 	ADDRESS_ADDITIONS: RateLimit;
+	CLIENT_REGISTRATIONS: RateLimit;
+	CLIENT_DOCUMENTS: RateLimit;
 	ASSETS: Fetcher;
 	REPOSITORY: DurableObjectNamespace<import("./src/worker").RepositoryObject>;
 }

@@ -63,12 +63,16 @@ const CROSS_ORIGIN_PATHS = [
   "/login/oauth/access_token",
   "/login/oauth/introspect",
   "/login/oauth/keys",
+  "/login/oauth/register",
   "/login/oauth/revoke",
   "/login/oauth/userinfo",
   "/.well-known/*",
   "/openapi.json",
   "/swagger.v1.json",
 ];
+
+/** Pages that a browser opens for a program, which has written something a moment before. */
+const PRIMARY_PATHS: ReadonlySet<string> = new Set(["/login/oauth/authorize"]);
 
 /** The whole service as one function from request to response. */
 export function createApp(config: Config): Hono<AppEnv> {
@@ -149,7 +153,8 @@ interface OpenRequest {
 function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   // A read may use a nearby replica, which lags behind the primary; the bookmark of an earlier
   // write makes the read see that write. A write starts at the primary.
-  const isRead = c.req.method === "GET" || c.req.method === "HEAD";
+  const isRead =
+    (c.req.method === "GET" || c.req.method === "HEAD") && !PRIMARY_PATHS.has(c.req.path);
   const bookmark =
     c.req.header("x-d1-bookmark") ??
     getCookie(c, BOOKMARK_COOKIE) ??

@@ -403,6 +403,10 @@ const Variables = z.object({
     OAUTH_SIGNING_KEYS,
     "",
   ),
+  /** Whether clients of OAuth may register themselves. */
+  OAUTH_DYNAMIC_REGISTRATION: flag(true),
+  /** Whether the id of a client of OAuth may be the URL of a document that describes it. */
+  OAUTH_CLIENT_DOCUMENTS: flag(true),
   /**
    * Whether the log line of a request counts the D1 rows read and written. Every row is read twice
    * then.
@@ -568,6 +572,8 @@ export interface Config {
   sealingKeys: readonly SealingKey[];
   /** PEM texts. The first key signs. */
   oauthSigningKeys: readonly string[];
+  mayClientsRegister: boolean;
+  mayClientsHaveDocuments: boolean;
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
@@ -672,6 +678,8 @@ export function parseConfig(env: object): Config {
     sealingKeys: parseSealingKeys(variables.SEALING_KEYS) ?? [],
     oauthSigningKeys:
       variables.OAUTH_SIGNING_KEYS.match(/-----BEGIN[^]+?-----END [A-Z ]+-----/g) ?? [],
+    mayClientsRegister: variables.OAUTH_DYNAMIC_REGISTRATION,
+    mayClientsHaveDocuments: variables.OAUTH_CLIENT_DOCUMENTS,
     firstAdministrator:
       variables.FIRST_ADMIN_PASSWORD === ""
         ? undefined

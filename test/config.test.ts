@@ -304,6 +304,8 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     values: ["forge", "Forge <forge@a.example>", "forge@a.example ", "a@b@c"],
   },
   DISABLE_REGISTRATION: { allowed: "true or false", values: wrongFlags() },
+  OAUTH_DYNAMIC_REGISTRATION: { allowed: "true or false", values: wrongFlags() },
+  OAUTH_CLIENT_DOCUMENTS: { allowed: "true or false", values: wrongFlags() },
   ALLOW_CROSS_REPOSITORY_DEPENDENCIES: { allowed: "true or false", values: wrongFlags() },
   GIT_GC_GRACE_DAYS: {
     allowed: "a whole number from 0 to 36500",

@@ -19,6 +19,10 @@ const isolateLimiters = {
   WEBHOOK_TESTS: new IsolateRateLimiter(60),
   /** Texts that an account has rendered. */
   RENDERINGS: new IsolateRateLimiter(300),
+  /** Clients of OAuth that register themselves from an address. */
+  CLIENT_REGISTRATIONS: new IsolateRateLimiter(20),
+  /** Documents about clients of OAuth that are read for an account. */
+  CLIENT_DOCUMENTS: new IsolateRateLimiter(20),
   /** Searches of anonymous callers from an address. */
   ANONYMOUS_SEARCHES: new IsolateRateLimiter(60),
 } as const;

@@ -27,6 +27,7 @@ import { recordPasswordUse, recordRefusedSignIn } from "../domain/people/audit/r
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { comparePassword, isProhibited, refuseProhibited } from "./compare-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
+import { requireAudience } from "./request-audience.ts";
 
 /** A query for the resource that a request names, with its result type. */
 export type TargetQuery = BatchItem<"sqlite">;
@@ -68,6 +69,7 @@ export async function authenticate<
   if (!actor.user && !isAnonymousAllowed(anonymous, base.config)) {
     throw door.refuseAnonymous(base.config);
   }
+  requireAudience(incoming.raw, actor);
   requireScopes(door, actor, scopes);
   const recording =
     (actor.token && noteTokenUse(ctx.db, actor.token, ctx.now)) ??

@@ -32,6 +32,7 @@ const ALLOWED = [
   "Content-Type",
   "If-Modified-Since",
   "If-None-Match",
+  "MCP-Protocol-Version",
   "Range",
   "Sudo",
   "X-D1-Bookmark",

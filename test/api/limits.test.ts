@@ -2,27 +2,11 @@ import { eq } from "drizzle-orm";
 import { describe, expect, it } from "vitest";
 
 import { accessTokens } from "../../src/db/schema/index.ts";
-import type { RateLimiter } from "../../src/auth/rate-limiter.ts";
 import { call } from "../support/call.ts";
+import { CountingLimiter } from "../support/counting-limiter.ts";
 import { db } from "../support/db.ts";
 import { make } from "../support/make.ts";
 import { serviceWith } from "../support/service.ts";
-
-/** A binding that allows so many calls of a key. */
-class CountingLimiter implements RateLimiter {
-  private readonly counts = new Map<string, number>();
-  private readonly max: number;
-
-  constructor(max: number) {
-    this.max = max;
-  }
-
-  limit({ key }: { key: string }): Promise<{ success: boolean }> {
-    const count = (this.counts.get(key) ?? 0) + 1;
-    this.counts.set(key, count);
-    return Promise.resolve({ success: count <= this.max });
-  }
-}
 
 const from = (address: string) => ({ "CF-Connecting-IP": address });
 

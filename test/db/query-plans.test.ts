@@ -13,6 +13,7 @@ import { resealSecrets } from "../../src/domain/exchange/webhooks/hooks/reseal-s
 import { sweepDeliveries } from "../../src/domain/exchange/webhooks/delivery/sweep-deliveries.ts";
 import { dispatchEvents } from "../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
 import { requeueDue } from "../../src/domain/exchange/webhooks/delivery/requeue-due.ts";
+import { purgeApplications } from "../../src/domain/people/oauth/purge-applications.ts";
 import { purgeGrants } from "../../src/domain/people/oauth/purge-grants.ts";
 import { removeLooseFiles } from "../../src/domain/code/lfs/remove-loose-files.ts";
 import { pushOf, recordEvent } from "../support/activities.ts";
@@ -418,7 +419,9 @@ describe("no growing table is scanned", () => {
       await postForm("revoke", { ...client, token: body.refresh_token }, {}, visit),
     ];
     expect(answers.filter(({ status }) => status >= 400)).toEqual([]);
-    await purgeGrants(systemCtx({ DB: listening }, Date.now()));
+    const system = systemCtx({ DB: listening }, Date.now());
+    await purgeGrants(system);
+    await purgeApplications(system);
     expect(sent.length).toBeGreaterThan(15);
     expect(await fullScans([...new Set(sent)])).toEqual([]);
   });

@@ -31,7 +31,9 @@ describe("a script of another origin", () => {
     ["/api/v1/user/repos", "POST"],
     ["/api/v1/repos/nobody/nothing", "PATCH"],
     ["/login/oauth/access_token", "POST"],
+    ["/login/oauth/register", "POST"],
     ["/login/oauth/userinfo", "GET"],
+    ["/.well-known/oauth-protected-resource/mcp", "GET"],
     ["/.well-known/openid-configuration", "GET"],
   ])("may ask whether it may call %s", async (path, method) => {
     const { status, headers, body } = await preflight(path, method);
@@ -39,7 +41,13 @@ describe("a script of another origin", () => {
     expect(headers.get("access-control-allow-origin")).toBe("*");
     expect(listOf(headers, "access-control-allow-methods")).toContain(method);
     expect(listOf(headers, "access-control-allow-headers")).toEqual(
-      expect.arrayContaining(["Authorization", "Content-Type", "X-Gitea-OTP", "Sudo"]),
+      expect.arrayContaining([
+        "Authorization",
+        "Content-Type",
+        "MCP-Protocol-Version",
+        "X-Gitea-OTP",
+        "Sudo",
+      ]),
     );
     expect(headers.get("access-control-max-age")).toBe("7200");
     expect(headers.get("access-control-allow-credentials")).toBeNull();

@@ -197,6 +197,17 @@ const DOORS: Readonly<Record<string, Door>> = {
     refusal: 400,
     message: /too large/,
   },
+  "the registration of an OAuth client": {
+    max: 16 * KIB,
+    send: (_, size, visit) =>
+      visit("POST", "/login/oauth/register", {
+        headers: { "Content-Type": "application/json" },
+        body: padTo(size, '{"redirect_uris":["https://app.example/"],"client_uri":"', '"}'),
+      }),
+    status: 201,
+    refusal: 400,
+    message: /too large/,
+  },
   "a credential": {
     max: 1024,
     send: (_, size, visit) =>

@@ -1,12 +1,15 @@
 import { expect } from "vitest";
 
+import type { Audience } from "../../src/auth/audience.ts";
 import { hashSecret } from "../../src/auth/secret.ts";
 import { oauthApplications, type OauthApplication, type User } from "../../src/db/schema/index.ts";
 import { makeClientSecret } from "../../src/domain/people/oauth/client-secret.ts";
 import { createGrant } from "../../src/domain/people/oauth/create-grant.ts";
 import { parseRequestedScopes } from "../../src/domain/people/oauth/requested-scopes.ts";
+import type { BoundRepository } from "../../src/domain/people/tokens/find-visible-repositories.ts";
 import { formatBase64Url } from "../../src/lib/base64.ts";
 import { only } from "../../src/lib/only.ts";
+import type { Browser } from "./browser.ts";
 import { type Answer, visit } from "./call.ts";
 import { db } from "./db.ts";
 import { freshName } from "./make.ts";
@@ -23,7 +26,7 @@ export const CALLBACK = "https://app.example/callback";
  * Registers an application; confidential, with one redirect URI, unless the fields say otherwise.
  */
 export async function makeApplication(
-  owner: { id: number },
+  owner: { id: number | null },
   fields: Partial<OauthApplication> = {},
 ): Promise<TestApplication> {
   const secret = makeClientSecret();
@@ -61,6 +64,8 @@ export interface Granting {
   redirectUri?: string | null;
   codeChallenge?: string | null;
   nonce?: string | null;
+  audience?: Audience | null;
+  repository?: BoundRepository | null;
   /** When it is granted, in milliseconds; now, if missing. */
   now?: number;
 }
@@ -76,6 +81,8 @@ export function makeCodeFor(
   const ctx = systemCtx({}, now);
   return createGrant({ ...ctx, actor: { ...ctx.actor, user } }, user, application, {
     requested: parseRequestedScopes(scope),
+    audience: null,
+    repository: null,
     redirectUri: CALLBACK,
     sentTo: CALLBACK,
     codeChallenge: null,
@@ -154,3 +161,76 @@ export async function makeTokens(
   expect({ status, body }).toMatchObject({ status: 200 });
   return { access: body.access_token, refresh: body.refresh_token };
 }
+
+const AUTHORIZE = "/login/oauth/authorize";
+const GRANT = "/login/oauth/grant";
+
+/** The address of an authorization request with PKCE. A parameter that is undefined is left out. */
+export function authorizationOf(
+  client: Pick<OauthApplication, "clientId">,
+  fields: Record<string, string | undefined> = {},
+): string {
+  const parameters = {
+    client_id: client.clientId,
+    redirect_uri: CALLBACK,
+    response_type: "code",
+    state: "s",
+    code_challenge: PKCE.challenge,
+    code_challenge_method: "S256",
+    ...fields,
+  };
+  const sent = Object.entries(parameters).filter((each): each is [string, string] => !!each[1]);
+  return `${AUTHORIZE}?${new URLSearchParams(sent)}`;
+}
+
+/** Where an answer leads, and what it says there. */
+export function readRedirect({ status, headers }: Answer): Record<string, unknown> & {
+  status: number;
+  to: string;
+} {
+  const url = new URL(headers.get("location") ?? "none:");
+  return { status, to: `${url.origin}${url.pathname}`, ...Object.fromEntries(url.searchParams) };
+}
+
+/** Opens the consent page of a request, and sends its form. */
+export const consent = (
+  browser: Browser,
+  address: string,
+  fields: Record<string, string> = {},
+): Promise<Answer> => browser.submit(address, { granted: "true", ...fields }, GRANT);
+
+/** Sends the metadata of a client that registers itself. */
+export const register = (
+  metadata: unknown,
+  headers: Record<string, string> = {},
+  by: Visit = visit,
+): Promise<Answer> => by("POST", "/login/oauth/register", { json: metadata, headers });
+
+/** A client that has registered itself. */
+export async function registerPublic(
+  fields: Record<string, unknown> = {},
+): Promise<Pick<OauthApplication, "clientId">> {
+  const { status, body } = await register({
+    client_name: freshName("agent"),
+    redirect_uris: [CALLBACK],
+    token_endpoint_auth_method: "none",
+    ...fields,
+  });
+  expect({ status, body }).toMatchObject({ status: 201 });
+  return { clientId: body.client_id };
+}
+
+/** Exchanges a code of a public client. */
+export const exchangePublic = (
+  { clientId }: Pick<OauthApplication, "clientId">,
+  code: unknown,
+  fields: Record<string, string> = {},
+): Promise<Answer> =>
+  postForm("access_token", {
+    grant_type: "authorization_code",
+    client_id: clientId,
+    code: String(code),
+    redirect_uri: CALLBACK,
+    code_verifier: PKCE.verifier,
+    ...fields,
+  });

@@ -1,16 +1,25 @@
+import { sql } from "drizzle-orm";
 import { index, integer, sqliteTable, text, uniqueIndex } from "drizzle-orm/sqlite-core";
 
 import { users } from "./accounts.ts";
+import { repositories } from "./repositories.ts";
 
 /** Applications that may ask users for access to their accounts: the clients of OAuth 2.0. */
 export const oauthApplications = sqliteTable(
   "oauth_applications",
   {
     id: integer().primaryKey({ autoIncrement: true }),
-    /** Null for the service's own clients, which a migration inserts. */
+    /** Null for the service's own clients, which a migration inserts, and for those nobody owns. */
     ownerId: integer().references(() => users.id, { onDelete: "cascade" }),
     name: text().notNull(),
-    /** A UUID. */
+    /**
+     * How the service knows the client: a person or a migration registered it, it registered itself
+     * (RFC 7591), or its id is the URL of a document about it.
+     */
+    registration: text({ enum: ["manual", "dynamic", "document"] })
+      .notNull()
+      .default("manual"),
+    /** A UUID, or the URL of a document. */
     clientId: text().notNull(),
     /** SHA-256 of the secret in hex; null where nobody knows a secret. */
     secretHash: text(),
@@ -23,9 +32,19 @@ export const oauthApplications = sqliteTable(
     skipsConsent: integer({ mode: "boolean" }).notNull().default(false),
     redirectUris: text({ mode: "json" }).$type<string[]>().notNull(),
     createdAt: integer().notNull(),
+    /** Until when the copy of a document is used; null for other applications. */
+    freshUntil: integer(),
+    /**
+     * When an application that no person registered is removed, unless somebody has granted it
+     * access by then; null for others.
+     */
+    expiresAt: integer(),
   },
   (table) => [
     uniqueIndex("oauth_applications_client_id").on(table.clientId),
+    index("oauth_applications_expiry")
+      .on(table.expiresAt)
+      .where(sql`expires_at is not null`),
     index("oauth_applications_owner").on(table.ownerId, table.id),
   ],
 );
@@ -50,6 +69,10 @@ export const oauthGrants = sqliteTable(
     scopes: text().notNull(),
     /** Scopes of OpenID Connect, in order and comma-separated. */
     identityScopes: text().notNull(),
+    /** The part of the service that its tokens are for; null for all of it. */
+    audience: text({ enum: ["mcp"] }),
+    /** The only repository that its tokens reach; null for all that the user does. */
+    repoId: integer().references(() => repositories.id, { onDelete: "cascade" }),
     /**
      * SHA-256 of the code in hex. It stays after the exchange, so that a second use is recognized.
      */
@@ -88,6 +111,9 @@ export const oauthGrants = sqliteTable(
     index("oauth_grants_user").on(table.userId, table.applicationId),
     index("oauth_grants_application").on(table.applicationId),
     index("oauth_grants_expiry").on(table.expiresAt),
+    index("oauth_grants_repo")
+      .on(table.repoId)
+      .where(sql`repo_id is not null`),
   ],
 );
 export type OauthGrant = typeof oauthGrants.$inferSelect;

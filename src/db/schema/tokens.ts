@@ -58,6 +58,8 @@ export const accessTokens = sqliteTable(
     grants: text({ mode: "json" }).$type<JobGrants>(),
     /** The grant whose token this is, and with which it ends; null for a personal token. */
     grantId: integer().references(() => oauthGrants.id, { onDelete: "cascade" }),
+    /** The part of the service whose door alone takes the token; null for all doors. */
+    audience: text({ enum: ["mcp"] }),
   },
   (table) => [
     uniqueIndex("access_tokens_secret_hash").on(table.secretHash),

@@ -8,40 +8,52 @@ import {
   readAuthorizationRequest,
   REQUEST_PARAMETERS,
 } from "../../domain/people/oauth/authorization-request.ts";
-import { createGrant, isGrantedBefore } from "../../domain/people/oauth/create-grant.ts";
+import {
+  type Authorization,
+  createGrant,
+  isGrantedBefore,
+} from "../../domain/people/oauth/create-grant.ts";
 import { OauthError } from "../../domain/people/oauth/oauth-error.ts";
+import { readClientDocument } from "../../domain/people/oauth/read-client-document.ts";
+import { redirectHostOf } from "../../domain/people/oauth/redirect-uri.ts";
+import { limitScopes } from "../../domain/people/oauth/requested-scopes.ts";
 import { endSession } from "../../domain/people/sessions/end-sessions.ts";
+import { findVisibleRepositories } from "../../domain/people/tokens/find-visible-repositories.ts";
+import { malformed } from "../../lib/failure.ts";
 import { deleteCookie } from "../cookies.ts";
 import type { WebEnv } from "../env.ts";
-import { readForm } from "../pages/form.ts";
+import { FormState } from "../pages/create/form-state.ts";
+import { type Form as SentForm, readForm } from "../pages/form.ts";
 import { Form } from "../pages/layout.tsx";
-import { openOwnPage, openPage, type OwnPage, requireOwn } from "../pages/open-page.ts";
+import { openOwnPage, openPage, type OwnPage, type Page, requireOwn } from "../pages/open-page.ts";
+import { orRefuse } from "../pages/or-refuse.ts";
 import { redirectAfterWrite } from "../pages/redirect-after-write.ts";
 import { withRedirectTo } from "../pages/redirect-to.ts";
 import { renderPage } from "../pages/render-page.tsx";
 import { renderPageFailure } from "../pages/render-page-failure.tsx";
-import { ScopeWords } from "../pages/scope-words.tsx";
+import { GRANT_PATH, readChoice, readRepository, renderConsent } from "./consent.tsx";
 
 /** The pages on which users grant applications access. */
 export const authorize = new Hono<WebEnv>({ router: new TrieRouter() });
 
 const PATH = "/login/oauth/authorize";
-const GRANT_PATH = "/login/oauth/grant";
 const AGAIN_PATH = "/login/oauth/sign_in_again";
 
 /** @see RFC 6749 section 4.1.1 */
 authorize.get(PATH, async (c) => {
   const parameters = new URL(c.req.url).searchParams;
   const page = await openPage(c);
-  const addressed = await findAddressed(page.ctx, parameters);
+  const addressed = await openAddressed(c, page, parameters);
   try {
     const request = readAuthorizationRequest(page.ctx, addressed.application, parameters);
     const isSignedIn = page.ctx.actor.session !== undefined;
     if (!isSignedIn && request.prompt === "none") throw loginRequired();
     return await answer(c, requireOwn(c, page), addressed, request, parameters);
   } catch (error) {
-    if (error instanceof OauthError) return refuse(c, addressed, parameters, error);
-    throw error;
+    if (!(error instanceof OauthError)) throw error;
+    return addressed.application.registration === "manual"
+      ? refuse(c, addressed, parameters, error)
+      : renderRefusal(c, page, addressed, error);
   }
 });
 
@@ -54,13 +66,21 @@ authorize.post(GRANT_PATH, async (c) => {
   for (const name of REQUEST_PARAMETERS) {
     if (form.text(name) !== "") parameters.set(name, form.text(name));
   }
-  const addressed = await findAddressed(page.ctx, parameters);
+  const addressed = await openAddressed(c, page, parameters);
   try {
     const request = readAuthorizationRequest(page.ctx, addressed.application, parameters);
     if (form.text("granted") !== "true") {
       throw new OauthError("access_denied", "the request is denied");
     }
-    return await grant(c, page, addressed, request, parameters);
+    return await orRefuse(
+      c,
+      async () => {
+        const choice = await readChoices(page, request, form);
+        return grant(c, page, addressed, request, parameters, choice);
+      },
+      (refusal) =>
+        renderConsent(c, page, addressed, request, parameters, FormState.refused(form, refusal)),
+    );
   } catch (error) {
     if (error instanceof OauthError) return refuse(c, addressed, parameters, error);
     throw error;
@@ -79,6 +99,42 @@ authorize.post(AGAIN_PATH, async (c) => {
   return redirectAfterWrite(c, withRedirectTo("/user/login", `${PATH}?${parameters}`));
 });
 
+/** Finds the client of a request; one that a document describes is read for its user alone. */
+async function openAddressed(
+  c: Context<WebEnv>,
+  page: Page,
+  parameters: URLSearchParams,
+): Promise<Addressed> {
+  const clientId = parameters.get("client_id") ?? "";
+  if (clientId.startsWith("https://")) {
+    // SECURITY: after the sign-in, so that nobody has this service request what they like.
+    const { ctx, user } = requireOwn(c, page);
+    await readClientDocument(ctx, clientId, () =>
+      c.var.base.rateLimits.count("CLIENT_DOCUMENTS", String(user.id)),
+    );
+  }
+  return findAddressed(page.ctx, parameters);
+}
+
+/** What the user grants of a request. */
+type Choice = Pick<Authorization, "requested" | "repository">;
+
+/** @throws Failure `invalid` for a repository that is not there, `malformed` if nothing is left. */
+async function readChoices(
+  { ctx }: OwnPage,
+  { requested }: AuthorizationRequest,
+  form: SentForm,
+): Promise<Choice> {
+  const limited = limitScopes(requested, (category) => readChoice(form, category));
+  if (requested.scopes.levels.size > 0 && limited.scopes.levels.size === 0) {
+    throw malformed("Nothing is left that it may do: refuse instead.");
+  }
+  const name = readRepository(form);
+  const [repository = null] =
+    name === "" ? [] : await findVisibleRepositories(ctx, [name], "repository");
+  return { requested: limited, repository };
+}
+
 async function answer(
   c: Context<WebEnv>,
   page: OwnPage,
@@ -92,12 +148,18 @@ async function answer(
     if (prompt === "none") throw loginRequired();
     return renderSignInAgain(c, page, addressed, parameters);
   }
-  const mayBeSilent = application.isConfidential || application.skipsConsent;
+  // SECURITY: anybody can pose as a client that no person has registered.
+  const mayBeSilent =
+    application.registration === "manual" &&
+    (application.isConfidential || application.skipsConsent);
   const isSilent =
     mayBeSilent &&
     prompt !== "consent" &&
-    (await isGrantedBefore(page.ctx, page.user, application, request.requested));
-  if (isSilent) return grant(c, page, addressed, request, parameters);
+    (await isGrantedBefore(page.ctx, page.user, application, request));
+  if (isSilent) {
+    const { requested } = request;
+    return grant(c, page, addressed, request, parameters, { requested, repository: null });
+  }
   if (prompt === "none") throw new OauthError("consent_required", "the user must be asked first");
   return renderConsent(c, page, addressed, request, parameters);
 }
@@ -114,11 +176,13 @@ async function grant(
   c: Context<WebEnv>,
   { ctx, user, session }: OwnPage,
   { application, redirectUri }: Addressed,
-  { requested, codeChallenge, nonce }: AuthorizationRequest,
+  { audience, codeChallenge, nonce }: AuthorizationRequest,
   parameters: URLSearchParams,
+  choice: Choice,
 ): Promise<Response> {
   const code = await createGrant(ctx, user, application, {
-    requested,
+    ...choice,
+    audience,
     redirectUri: parameters.get("redirect_uri"),
     sentTo: redirectUri,
     codeChallenge,
@@ -157,41 +221,30 @@ function leadBack(
   return c.redirect(url.href, 303);
 }
 
-function renderConsent(
+/**
+ * Refuses a request of a client that no person has registered.
+ *
+ * SECURITY: on a page, since anybody can make such a client: a link to this service would lead on
+ * to any address by a request that is refused.
+ */
+function renderRefusal(
   c: Context<WebEnv>,
-  page: OwnPage,
-  { application, ownerName, redirectUri }: Addressed,
-  { requested }: AuthorizationRequest,
-  parameters: URLSearchParams,
+  page: Page,
+  { application, redirectUri }: Addressed,
+  { code, message }: OauthError,
 ) {
+  const host = redirectHostOf(redirectUri);
   return renderPage(
     c,
     page,
-    { title: "Grant access", formTargets: [formTargetOf(redirectUri)] },
+    { title: "Not possible", status: 400 },
     <section class="card narrow">
-      <h1>Grant access to {application.name}?</h1>
+      <h1>Not possible</h1>
       <p>
-        {ownerName === null
-          ? "A tool that this service knows"
-          : `An application that ${ownerName} registered`}{" "}
-        asks for access to your account <strong>{page.user.name}</strong>. It will be able to:
+        {application.name}, which leads to <strong>{host}</strong>, sent a request that this service
+        refuses: {message} <code>{code}</code>
       </p>
-      <ScopeWords {...requested} />
-      <p>
-        Then you are led to <strong>{hostOf(redirectUri)}</strong>. Grant access only if you began
-        this yourself, and trust the person who is there.
-      </p>
-      <Form action={GRANT_PATH} formToken={page.formToken}>
-        {REQUEST_PARAMETERS.filter((name) => parameters.has(name)).map((name) => (
-          <input type="hidden" name={name} value={parameters.get(name) ?? ""} />
-        ))}
-        <button type="submit" name="granted" value="true" class="primary wide">
-          Grant access
-        </button>
-        <button type="submit" name="granted" value="false" class="wide">
-          Refuse
-        </button>
-      </Form>
+      <p>Nothing was granted. You can close this page.</p>
     </section>,
   );
 }
@@ -220,20 +273,6 @@ function renderSignInAgain(
       </Form>
     </section>,
   );
-}
-
-/** The address to which the form's redirect leads, as a source of the page's policy. */
-function formTargetOf(redirectUri: string): string {
-  const { protocol, host } = new URL(redirectUri);
-  const isWeb = protocol === "http:" || protocol === "https:";
-  // Policies know no IPv6 addresses.
-  return isWeb && !host.startsWith("[") ? `${protocol}//${host}` : protocol;
-}
-
-/** The part of an address that users know: its host, or the scheme of an application. */
-function hostOf(redirectUri: string): string {
-  const { protocol, host } = new URL(redirectUri);
-  return protocol === "http:" || protocol === "https:" ? host : protocol;
 }
 
 authorize.onError(renderPageFailure);

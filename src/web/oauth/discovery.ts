@@ -1,6 +1,13 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
+import {
+  type Audience,
+  MCP_PATH,
+  MCP_SCOPES,
+  RESOURCE_METADATA_PATH,
+  resourceUrl,
+} from "../../auth/audience.ts";
 import { SCOPE_CATEGORIES } from "../../auth/scope.ts";
 import { CLAIM_NAMES } from "../../domain/people/oauth/claims.ts";
 import { IDENTITY_SCOPES } from "../../domain/people/oauth/requested-scopes.ts";
@@ -18,8 +25,30 @@ discovery.get("/.well-known/openid-configuration", (c) =>
   c.var.base.config.oauthSigningKeys.length > 0 ? c.json(describe(c)) : c.notFound(),
 );
 
-/** @see RFC 8414 */
+/**
+ * SECURITY: none with a path behind, which would be that of another issuer: a client must refuse
+ * one that names this issuer, and goes on to this address where there is none.
+ *
+ * @see RFC 8414 section 3.3
+ */
 discovery.get("/.well-known/oauth-authorization-server", (c) => c.json(describe(c)));
+
+/** @see RFC 9728 section 3 */
+discovery.get(RESOURCE_METADATA_PATH, (c) => c.json(describeResource(c, null)));
+discovery.get(`${RESOURCE_METADATA_PATH}${MCP_PATH}`, (c) => c.json(describeResource(c, "mcp")));
+
+/** @see RFC 9728 section 2 */
+function describeResource(c: Context<WebEnv>, audience: Audience | null) {
+  const { rootUrl, config } = c.var.base;
+  return {
+    resource: resourceUrl(rootUrl, audience),
+    authorization_servers: [rootUrl],
+    scopes_supported: MCP_SCOPES,
+    bearer_methods_supported: ["header"],
+    resource_name: config.appName,
+    resource_documentation: `${rootUrl}/docs/oauth2`,
+  };
+}
 
 /** @see RFC 7517 */
 discovery.get("/login/oauth/keys", async (c) =>
@@ -43,6 +72,11 @@ function describe(c: Context<WebEnv>) {
     token_endpoint: `${rootUrl}/login/oauth/access_token`,
     introspection_endpoint: `${rootUrl}/login/oauth/introspect`,
     revocation_endpoint: `${rootUrl}/login/oauth/revoke`,
+    ...(config.mayClientsRegister && {
+      registration_endpoint: `${rootUrl}/login/oauth/register`,
+    }),
+    client_id_metadata_document_supported: config.mayClientsHaveDocuments,
+    protected_resources: [resourceUrl(rootUrl, "mcp")],
     response_types_supported: ["code"],
     response_modes_supported: ["query"],
     grant_types_supported: ["authorization_code", "refresh_token"],

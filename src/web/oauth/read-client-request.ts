@@ -68,8 +68,23 @@ function decode(text: string): string {
   }
 }
 
+/**
+ * Reads a request whose body is JSON, of any shape.
+ *
+ * @throws OauthError `invalid_client_metadata` if it can't be read.
+ */
+export async function readMetadataRequest(c: Context<WebEnv>): Promise<unknown> {
+  const refusal = new OauthError("invalid_client_metadata", "the body is not JSON");
+  const body = await readText(c);
+  if (typeOf(c) !== "application/json") throw refusal;
+  return parseAs(body, refusal);
+}
+
+const typeOf = (c: Context<WebEnv>): string =>
+  c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+
 async function readFields(c: Context<WebEnv>): Promise<Map<string, string>> {
-  const type = c.req.header("content-type")?.split(";")[0]?.trim().toLowerCase() ?? "";
+  const type = typeOf(c);
   const body = await readText(c);
   if (type === "application/json") return readJson(body);
   if (type !== "application/x-www-form-urlencoded" && body !== "") {
@@ -86,13 +101,7 @@ async function readFields(c: Context<WebEnv>): Promise<Map<string, string>> {
 
 function readJson(body: string): Map<string, string> {
   const refusal = new OauthError("invalid_request", "the body is not a JSON object of texts");
-  let value: unknown;
-  try {
-    value = JSON.parse(body);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw refusal;
-    throw error;
-  }
+  const value = parseAs(body, refusal);
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw refusal;
   const fields = new Map<string, string>();
   for (const [name, field] of Object.entries(value)) {
@@ -100,6 +109,15 @@ function readJson(body: string): Map<string, string> {
     fields.set(name, field);
   }
   return fields;
+}
+
+function parseAs(body: string, refusal: OauthError): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw refusal;
+    throw error;
+  }
 }
 
 async function readText(c: Context<WebEnv>): Promise<string> {

@@ -2,6 +2,7 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import { ANONYMOUS } from "../../auth/actor.ts";
+import { resourceUrl } from "../../auth/audience.ts";
 import type { Ctx } from "../../context.ts";
 import { isClient } from "../../domain/people/oauth/authenticate-client.ts";
 import { claimsOf } from "../../domain/people/oauth/claims.ts";
@@ -10,11 +11,12 @@ import { findClient } from "../../domain/people/oauth/find-grant.ts";
 import { findToken, type GrantToken } from "../../domain/people/oauth/find-token.ts";
 import type { IssuedTokens } from "../../domain/people/oauth/issue-tokens.ts";
 import { OauthError } from "../../domain/people/oauth/oauth-error.ts";
+import type { RegisteredClient } from "../../domain/people/oauth/register-client.ts";
 import { refreshGrant } from "../../domain/people/oauth/refresh-grant.ts";
 import { formatScope, scopesOf } from "../../domain/people/oauth/requested-scopes.ts";
 import { revokeToken } from "../../domain/people/oauth/revoke-token.ts";
 import type { WebEnv } from "../env.ts";
-import { readClientRequest } from "./read-client-request.ts";
+import { readClientRequest, readMetadataRequest } from "./read-client-request.ts";
 import {
   NOT_STORED,
   refuseBearer,
@@ -39,6 +41,7 @@ tokenEndpoints.post("/login/oauth/access_token", async (c) => {
           code: text("code"),
           redirectUri: text("redirect_uri"),
           codeVerifier: text("code_verifier"),
+          resource: text("resource"),
         }),
       );
     case "refresh_token":
@@ -48,6 +51,7 @@ tokenEndpoints.post("/login/oauth/access_token", async (c) => {
           client,
           refreshToken: text("refresh_token"),
           scope: text("scope"),
+          resource: text("resource"),
         }),
       );
     default:
@@ -56,6 +60,15 @@ tokenEndpoints.post("/login/oauth/access_token", async (c) => {
         "Only refresh_token or authorization_code grant type is supported",
       );
   }
+});
+
+/** @see RFC 7591 */
+tokenEndpoints.post("/login/oauth/register", async (c) => {
+  const { registerClient } = await import("../../domain/people/oauth/register-client.ts");
+  const ctx = openCtx(c);
+  await c.var.base.rateLimits.count("CLIENT_REGISTRATIONS", c.var.base.network);
+  const registered = await registerClient(ctx, await readMetadataRequest(c));
+  return c.json(toRegistration(registered), 201, NOT_STORED);
 });
 
 /** @see RFC 7662 */
@@ -125,9 +138,20 @@ const answerTokens = (c: Context<WebEnv>, tokens: IssuedTokens): Response =>
     NOT_STORED,
   );
 
+const toRegistration = ({ application, authMethod, secret }: RegisteredClient) => ({
+  client_id: application.clientId,
+  client_id_issued_at: Math.floor(application.createdAt / 1000),
+  ...(secret !== undefined && { client_secret: secret, client_secret_expires_at: 0 }),
+  client_name: application.name,
+  redirect_uris: application.redirectUris,
+  grant_types: ["authorization_code", "refresh_token"],
+  response_types: ["code"],
+  token_endpoint_auth_method: authMethod,
+});
+
 const toIntrospection = (
   { rootUrl }: Ctx,
-  { kind, grant, application, user, scopes, createdAt, expiresAt }: GrantToken,
+  { kind, grant, application, user, scopes, audience, createdAt, expiresAt }: GrantToken,
 ) => ({
   active: true,
   scope: formatScope({ ...scopesOf(grant), scopes }),
@@ -137,12 +161,12 @@ const toIntrospection = (
   exp: Math.floor(expiresAt / 1000),
   iat: Math.floor(createdAt / 1000),
   iss: rootUrl,
-  aud: application.clientId,
+  aud: audience === null ? application.clientId : resourceUrl(rootUrl, audience),
   sub: String(user.id),
 });
 
 // The methods that exist: another one is answered as at Gitea, and never by the pages.
-for (const path of ["access_token", "introspect", "revoke"]) {
+for (const path of ["access_token", "introspect", "register", "revoke"]) {
   tokenEndpoints.all(`/login/oauth/${path}`, (c) => c.body(null, 405, { Allow: "OPTIONS, POST" }));
 }
 

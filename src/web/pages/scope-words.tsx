@@ -1,7 +1,7 @@
 import type { Scopes } from "../../auth/scope.ts";
 import type { RequestedScopes } from "../../domain/people/oauth/requested-scopes.ts";
 
-type Category = Parameters<Scopes["levels"]["get"]>[0];
+export type Category = Parameters<Scopes["levels"]["get"]>[0];
 
 /** The words for the access that a scope gives. */
 export const CATEGORY_WORDS: Readonly<Record<Category, string>> = {
@@ -23,8 +23,17 @@ const IDENTITY: Readonly<Record<RequestedScopes["identity"][number], string>> = 
   groups: "Read the names of your organizations and teams",
 };
 
+function Changes({ text }: { text: string | undefined }) {
+  return text === undefined ? <></> : <div class="soft">{text}</div>;
+}
+
+interface ScopeWordsProps extends RequestedScopes {
+  /** What changes of a category are, where the page says so. */
+  changesOf?: (category: Category) => string | undefined;
+}
+
 /** The scopes of an application, one in each line. */
-export function ScopeWords({ scopes, identity }: RequestedScopes) {
+export function ScopeWords({ scopes, identity, changesOf }: ScopeWordsProps) {
   const { levels, isPublicOnly, text } = scopes;
   const isAll = text.split(",").includes("all");
   return (
@@ -44,6 +53,7 @@ export function ScopeWords({ scopes, identity }: RequestedScopes) {
           <li>
             {level === "write" ? "Read and change" : "Read"} {CATEGORY_WORDS[category]}{" "}
             <code>{`${level}:${category}`}</code>
+            <Changes text={level === "write" ? changesOf?.(category) : undefined} />
           </li>
         ))
       )}

@@ -100,6 +100,16 @@ const CREDENTIALS: readonly {
       bearer((await makeTokens(user, application, { scope: "read:repository" })).access),
   },
   {
+    kind: "OAuth grant for another repository",
+    programs: "bound_elsewhere",
+    people: "bound_elsewhere",
+    headersOf: async (user) => {
+      const repository = { id: elsewhere.id, fullName: elsewhere.name };
+      const { access } = await makeTokens(user, application, { scope: "all", repository });
+      return bearer(access);
+    },
+  },
+  {
     kind: "OAuth grant for other things",
     programs: "refused",
     people: "refused",

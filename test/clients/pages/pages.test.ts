@@ -546,6 +546,59 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     await context.close();
   });
 
+  it("let a person grant an agent less than it asks for", async () => {
+    const context = await browser.newContext({
+      javaScriptEnabled: false,
+      colorScheme: "dark",
+      viewport: { width: 390, height: 1200 },
+    });
+    const { page } = await openTab(context);
+    await signIn(page, "root");
+    const registered = await fetch(`${service.url}/login/oauth/register`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({
+        client_name: "Weaver",
+        redirect_uris: ["http://127.0.0.1/callback"],
+        token_endpoint_auth_method: "none",
+      }),
+    });
+    const client = (await registered.json()) as { client_id: string };
+    await page.route("http://127.0.0.1:4711/**", (route) =>
+      route.fulfill({ contentType: "text/plain", body: "back at the agent" }),
+    );
+    const query = new URLSearchParams({
+      client_id: client.client_id,
+      redirect_uri: "http://127.0.0.1:4711/callback",
+      response_type: "code",
+      scope: "write:repository write:issue read:user",
+      resource: `${root}/mcp`,
+      code_challenge: "x".repeat(43),
+      code_challenge_method: "S256",
+    });
+    await page.goto(`${root}/login/oauth/authorize?${query}`);
+    await page.getByRole("heading", { name: "Grant access to Weaver?" }).waitFor();
+    await shoot(page, "agent");
+    expect(await findOverflow(page)).toBe(0);
+    // axe needs scripts.
+    const scripted = await browser.newContext({ storageState: await context.storageState() });
+    const { page: same } = await openTab(scripted);
+    await same.goto(page.url());
+    expect(await findBarriers(same)).toEqual([]);
+    await scripted.close();
+
+    await page.locator("#allow-issue").selectOption("Nothing");
+    await page.getByLabel("Only in one repository").fill("root/none");
+    await page.locator('button[name="granted"][value="true"]').click();
+    expect(await page.getByRole("alert").textContent()).toContain("repositories that exist");
+    expect(await page.locator("#allow-issue").inputValue()).toBe("none");
+    await page.getByLabel("Only in one repository").fill("root/shown");
+    await page.locator('button[name="granted"][value="true"]').click();
+    await page.getByText("back at the agent").waitFor();
+    expect(new URL(page.url()).searchParams.get("code")).toMatch(/^gta_/);
+    await context.close();
+  });
+
   it("are looked at for barriers", async () => {
     const { page } = await openTab(await browser.newContext());
     await page.setContent("<html lang=en><title>A page</title><main><h1>Name</h1><input></main>");

@@ -329,6 +329,9 @@ const PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the preview of a cleanup rule of an organization": ({ org, ruleId }) =>
     `/org/${org.name}/settings/packages/rules/${ruleId}/preview`,
   "the page that asks for consent": authorization,
+  "the page that asks for consent to an agent": (site) =>
+    `${authorization(site)}&resource=https%3A%2F%2Fforge.example%2Fmcp`,
+  "the description of the door for agents": () => "/.well-known/oauth-protected-resource/mcp",
   "the description of the provider": () => "/.well-known/oauth-authorization-server",
   "the keys of the provider": () => "/login/oauth/keys",
   "the feed of a user": ({ user }) => `/${user.name}.rss`,

@@ -1,7 +1,9 @@
 import type { User } from "../../../src/db/schema/index.ts";
+import type { BoundRepository } from "../../../src/domain/people/tokens/find-visible-repositories.ts";
 import { type Answer, uncounted, visit } from "../call.ts";
 import { make } from "../make.ts";
 import {
+  CALLBACK,
   clientFields,
   exchange,
   makeApplication,
@@ -9,6 +11,7 @@ import {
   makeTokens,
   postForm,
   refresh,
+  register,
   type TestApplication,
 } from "../oauth.ts";
 import { door } from "./door.ts";
@@ -19,13 +22,16 @@ export interface Granted {
   readonly application: TestApplication;
   readonly access: string;
   readonly refresh: string;
+  readonly repository: BoundRepository;
 }
 
 export async function makeGranted(): Promise<Granted> {
   const user = await make.user();
   const application = await makeApplication(user);
   const scope = "openid profile email groups";
-  return { user, application, ...(await makeTokens(user, application, { scope })) };
+  const repo = await make.repo(user);
+  const repository = { id: repo.id, fullName: `${repo.owner}/${repo.name}` };
+  return { user, application, repository, ...(await makeTokens(user, application, { scope })) };
 }
 
 const introspect = ({ application }: Granted, token: string): Promise<Answer> =>
@@ -51,6 +57,10 @@ export const PROVIDER = door<Granted>({
       exchange(application, await makeCodeFor(user, application)),
     "tokens for a refresh token": async (granted) =>
       refresh(granted.application, (await makeFresh(granted)).refresh),
+    "the registration of a client": () =>
+      register({ redirect_uris: [CALLBACK], token_endpoint_auth_method: "none" }),
+    "tokens of a grant for one repository": async ({ user, application, repository }) =>
+      exchange(application, await makeCodeFor(user, application, { repository })),
     "the end of a token": async (granted) => {
       const { access } = await makeFresh(granted);
       return postForm("revoke", { token: access, ...clientFields(granted.application) });

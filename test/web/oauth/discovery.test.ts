@@ -67,6 +67,55 @@ describe("the documents of the provider", () => {
     expect((await visit("GET", "/login/oauth/keys")).body).toEqual({ keys: [] });
   });
 
+  it("describe the door for agents, and the service, as protected resources", async () => {
+    const { headers, body } = await visit("GET", "/.well-known/oauth-protected-resource/mcp", {
+      headers: { Origin: "https://inspector.example", "MCP-Protocol-Version": "2026-07-28" },
+    });
+    expect(headers.get("access-control-allow-origin")).toBe("*");
+    expect(body).toEqual({
+      resource: "https://forge.example/mcp",
+      authorization_servers: ["https://forge.example"],
+      scopes_supported: [
+        "write:repository",
+        "write:issue",
+        "write:notification",
+        "read:organization",
+        "read:package",
+        "read:user",
+      ],
+      bearer_methods_supported: ["header"],
+      resource_name: "Edgeforge",
+      resource_documentation: "https://forge.example/docs/oauth2",
+    });
+    const service = await visit("GET", "/.well-known/oauth-protected-resource");
+    expect(service.body).toEqual({ ...body, resource: "https://forge.example" });
+    const other = await visit("GET", "/.well-known/oauth-protected-resource/api/v1");
+    expect(other.status).toBe(404);
+  });
+
+  it("say how clients register, and that answers name this service", async () => {
+    const { body } = await visit("GET", "/.well-known/oauth-authorization-server");
+    expect(body).toMatchObject({
+      registration_endpoint: "https://forge.example/login/oauth/register",
+      client_id_metadata_document_supported: true,
+      authorization_response_iss_parameter_supported: true,
+      protected_resources: ["https://forge.example/mcp"],
+      token_endpoint_auth_methods_supported: expect.arrayContaining(["none"]),
+    });
+    // Every grant has a refresh token: a client that knew the scope would ask for consent by it.
+    expect(body.scopes_supported).not.toContain("offline_access");
+  });
+
+  // SECURITY: at an address with a path stands what another issuer says. Clients go on from 404.
+  it.each([
+    "/.well-known/oauth-authorization-server/mcp",
+    "/.well-known/openid-configuration/mcp",
+    "/mcp/.well-known/openid-configuration",
+    "/mcp/.well-known/oauth-authorization-server",
+  ])("are not there for another issuer: %s", async (path) => {
+    expect((await signing("GET", path)).status).toBe(404);
+  });
+
   // SECURITY: the private half stays here.
   it("publish the public halves of all keys, and nothing else of them", async () => {
     const both = doorsWith({ OAUTH_SIGNING_KEYS: `${second}${first}` });

@@ -137,6 +137,7 @@ const FILES: Readonly<Record<string, (ctx: Ctx, user: User) => Pages>> = {
     yield (await listGranted(ctx, user)).map((granted) => ({
       application: granted.name,
       scope: formatScope(granted),
+      repositories: granted.repositories,
       granted_at: formatTime(granted.grantedAt),
       last_used_at: formatTime(granted.lastUsedAt),
     }));

@@ -42,6 +42,7 @@ const loadResealing = () => import("../../actions/secrets/reseal-action-secrets.
 const loadSettling = () => import("../../actions/runs/settle-left.ts");
 const loadStart = () => import("../../actions/runs/start-by-hand.ts");
 const loadEnds = () => import("../../actions/tasks/end-tasks.ts");
+const loadApplicationPurge = () => import("../../people/oauth/purge-applications.ts");
 const loadCleanup = () => import("../../actions/clean-up-actions.ts");
 
 /** All tasks of the schedule, in the order in which administrators see them. */
@@ -110,7 +111,14 @@ export const CRON_TASKS: readonly CronTask[] = [
       await (await loadResealing()).resealActionSecrets(ctx);
     },
   },
-  { name: "cleanup_oauth_grants", schedule: EVERY_TEN_MINUTES, run: purgeGrants },
+  {
+    name: "cleanup_oauth_grants",
+    schedule: EVERY_TEN_MINUTES,
+    run: async (ctx) => {
+      await purgeGrants(ctx);
+      await (await loadApplicationPurge()).purgeApplications(ctx);
+    },
+  },
   { name: "cleanup_sign_ins", schedule: EVERY_TEN_MINUTES, run: purgeSignIns },
   { name: "cleanup_notifications", schedule: EVERY_TEN_MINUTES, run: sweepNotifications },
   { name: "cleanup_audit_log", schedule: EVERY_TEN_MINUTES, run: sweepAudit },

@@ -1,5 +1,6 @@
 import { and, eq } from "drizzle-orm";
 
+import type { Audience } from "../../../auth/audience.ts";
 import type { Ctx } from "../../../context.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
@@ -10,6 +11,7 @@ import { OauthError } from "./oauth-error.ts";
 import { isChallenge } from "./pkce.ts";
 import { isRegistered } from "./redirect-uri.ts";
 import { parseRequestedScopes, type RequestedScopes } from "./requested-scopes.ts";
+import { parseResource } from "./resource.ts";
 
 /** The parameters of an authorization request, by which a page repeats it. */
 export const REQUEST_PARAMETERS = [
@@ -19,6 +21,7 @@ export const REQUEST_PARAMETERS = [
   "scope",
   "state",
   "nonce",
+  "resource",
   "code_challenge",
   "code_challenge_method",
 ] as const;
@@ -35,12 +38,17 @@ export interface Addressed {
 /** A checked authorization request. */
 export interface AuthorizationRequest {
   requested: RequestedScopes;
+  /** The part of the service that the tokens are for; null for all of it. */
+  audience: Audience | null;
   codeChallenge: string | null;
   nonce: string | null;
   prompt: "none" | "login" | "consent" | undefined;
   /** How long ago the user may have signed in, in milliseconds. */
   ageMaxMs: number | undefined;
 }
+
+/** The scopes of a request that names none, of a client that nobody knows or for agents alone. */
+const READ_BY_DEFAULT = ["read:repository", "read:issue", "read:user"] as const;
 
 /** Maximum length of a parameter that is stored. */
 const NONCE_LENGTH_MAX = 1000;
@@ -89,8 +97,8 @@ const clientAndOwner = prepare((db, { clientId }: Params<{ clientId: string }>) 
  * @throws OauthError to be sent to the client.
  */
 export function readAuthorizationRequest(
-  ctx: Pick<Ctx, "config">,
-  { isConfidential }: OauthApplication,
+  ctx: Pick<Ctx, "config" | "rootUrl">,
+  { isConfidential, registration }: OauthApplication,
   parameters: URLSearchParams,
 ): AuthorizationRequest {
   const text = (name: string): string => parameters.get(name) ?? "";
@@ -109,7 +117,13 @@ export function readAuthorizationRequest(
   if (!["", "query"].includes(text("response_mode"))) {
     throw invalidRequest("only the response mode query is supported");
   }
-  const requested = parseRequestedScopes(parameters.get("scope") ?? undefined);
+  const resource = text("resource");
+  const audience = resource === "" ? null : parseResource(ctx.rootUrl, resource);
+  const isManual = registration === "manual";
+  const requested = parseRequestedScopes(
+    text("scope"),
+    isManual && audience === null ? undefined : READ_BY_DEFAULT,
+  );
   if (requested.identity.includes("openid") && ctx.config.oauthSigningKeys.length === 0) {
     throw new OauthError("invalid_scope", "this service has no key to sign ID tokens");
   }
@@ -117,16 +131,18 @@ export function readAuthorizationRequest(
   if (nonce.length > NONCE_LENGTH_MAX) throw invalidRequest("the nonce is too long");
   return {
     requested,
-    codeChallenge: readChallenge(text, isConfidential),
+    audience,
+    codeChallenge: readChallenge(text, isConfidential && isManual),
     nonce: nonce === "" ? null : nonce,
     ...readPrompt(text),
   };
 }
 
-function readChallenge(text: (name: string) => string, isConfidential: boolean): string | null {
+/** @param mayLeaveOut Whether PKCE is the client's choice: it has a secret that its owner keeps. */
+function readChallenge(text: (name: string) => string, mayLeaveOut: boolean): string | null {
   const [challenge, method] = [text("code_challenge"), text("code_challenge_method")];
   if (challenge === "" && method === "") {
-    if (!isConfidential) throw invalidRequest("PKCE is required for public clients");
+    if (!mayLeaveOut) throw invalidRequest("PKCE is required for public clients");
     return null;
   }
   // SECURITY: with the method `plain`, anyone who sees the request could exchange its code.

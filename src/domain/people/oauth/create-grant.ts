@@ -1,5 +1,6 @@
 import { and, desc, eq, gt, isNotNull, sql } from "drizzle-orm";
 
+import type { Audience } from "../../../auth/audience.ts";
 import { currentCredential, isCredentialCurrent } from "../../../auth/current-credential.ts";
 import { isWithin } from "../../../auth/scope.ts";
 import { hashSecret } from "../../../auth/secret.ts";
@@ -16,12 +17,18 @@ import {
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
+import type { BoundRepository } from "../tokens/find-visible-repositories.ts";
 import { CODE_LIFE_MS, makeCode } from "./grant-secrets.ts";
+import { redirectHostOf } from "./redirect-uri.ts";
 import { formatScope, type RequestedScopes, scopesOf } from "./requested-scopes.ts";
 
 /** The part of an authorization request that the grant stores. */
 export interface Authorization {
   requested: RequestedScopes;
+  /** The part of the service that its tokens are for; null for all of it. */
+  audience: Audience | null;
+  /** The only repository that its tokens reach; null for all that the user does. */
+  repository: BoundRepository | null;
   /** Null if the request named none. */
   redirectUri: string | null;
   /** The registered address to which the code goes. */
@@ -41,7 +48,7 @@ export async function createGrant(
   ctx: Ctx,
   user: User,
   application: OauthApplication,
-  { requested, ...authorization }: Authorization,
+  { requested, repository, ...authorization }: Authorization,
 ): Promise<string> {
   const code = makeCode();
   const codeExpiresAt = ctx.now + CODE_LIFE_MS;
@@ -52,6 +59,7 @@ export async function createGrant(
     applicationId: application.id,
     scopes: requested.scopes.text,
     identityScopes: requested.identity.join(","),
+    repoId: repository?.id ?? null,
     codeHash: await hashSecret(code),
     codeExpiresAt,
     createdAt: ctx.now,
@@ -79,7 +87,12 @@ export async function createGrant(
       kind: "oauth_grant.created",
       ownerId: user.id,
       target: application.name,
-      details: { scopes: formatScope(requested) },
+      details: {
+        scopes: formatScope(requested),
+        audience: authorization.audience,
+        repository: repository?.fullName ?? null,
+        redirectHost: redirectHostOf(authorization.sentTo),
+      },
     }),
   ]);
   if (granted.length === 0) {
@@ -99,11 +112,11 @@ export async function isGrantedBefore(
   ctx: Ctx,
   user: User,
   application: OauthApplication,
-  requested: RequestedScopes,
+  request: Pick<Authorization, "requested" | "audience">,
 ): Promise<boolean> {
   const given = { userId: user.id, applicationId: application.id, now: ctx.now };
   const grants = await latestGrants(ctx.db, given);
-  return grants.some((grant) => covers(grant, requested));
+  return grants.some((grant) => covers(grant, request));
 }
 
 interface Given {
@@ -128,9 +141,16 @@ const latestGrants = prepare((db, { userId, applicationId, now }: Params<Given>)
     .limit(COMPARED_MAX),
 );
 
-function covers(grant: OauthGrant, { scopes, identity }: RequestedScopes): boolean {
+function covers(
+  grant: OauthGrant,
+  { requested: { scopes, identity }, audience }: Pick<Authorization, "requested" | "audience">,
+): boolean {
   const granted = scopesOf(grant);
   return (
-    isWithin(scopes, granted.scopes) && identity.every((name) => granted.identity.includes(name))
+    // SECURITY: one that is bound to a repository covers no request, which is never for one.
+    grant.repoId === null &&
+    (grant.audience === null || grant.audience === audience) &&
+    isWithin(scopes, granted.scopes) &&
+    identity.every((name) => granted.identity.includes(name))
   );
 }

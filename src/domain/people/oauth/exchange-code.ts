@@ -12,6 +12,7 @@ import { OauthError } from "./oauth-error.ts";
 import { isVerifierOf } from "./pkce.ts";
 import { isRegistered } from "./redirect-uri.ts";
 import { scopesOf } from "./requested-scopes.ts";
+import { narrowAudience } from "./resource.ts";
 import { endGrant } from "./revoke-grants.ts";
 
 /** A request for tokens by an authorization code. Fields that are not sent are "". */
@@ -20,6 +21,8 @@ export interface CodeExchange {
   code: string;
   redirectUri: string;
   codeVerifier: string;
+  /** The part of the service that the tokens are for, where it is less than was granted. */
+  resource: string;
 }
 
 /**
@@ -64,9 +67,11 @@ export async function exchangeCode(ctx: Ctx, exchange: CodeExchange): Promise<Is
     throw new OauthError("unauthorized_client", "failed PKCE code challenge");
   }
 
+  const audience = narrowAudience(ctx.rootUrl, grant.audience, exchange.resource);
   const granted = scopesOf(grant);
   const refresh = await makeRefreshToken();
-  const access = await openAccessToken(ctx, grant, application, granted.scopes);
+  const { scopes } = granted;
+  const access = await openAccessToken(ctx, grant, application, { scopes, audience });
   const isUnused = and(
     eq(oauthGrants.id, grant.id),
     isNull(oauthGrants.exchangedAt),
@@ -87,6 +92,7 @@ export async function exchangeCode(ctx: Ctx, exchange: CodeExchange): Promise<Is
         .where(isUnused)
         .returning({ id: oauthGrants.id }),
       access.insertIfChanged,
+      access.bind,
     ]),
     openIdToken(ctx, { grant, user, application, nonce: grant.nonce }),
   ]);

@@ -1,5 +1,6 @@
 import { and, eq, gt } from "drizzle-orm";
 
+import type { Audience } from "../../../auth/audience.ts";
 import { hashSecret } from "../../../auth/secret.ts";
 import { readStoredScopes, type Scopes } from "../../../auth/scope.ts";
 import type { Ctx } from "../../../context.ts";
@@ -25,6 +26,8 @@ export interface GrantToken {
   user: User;
   /** The scopes of the token; an access token may have fewer than its grant. */
   scopes: Scopes;
+  /** The part of the service that the token is for; null for all of it. */
+  audience: Audience | null;
   createdAt: number;
   expiresAt: number;
   /** The access token's row. */
@@ -43,11 +46,12 @@ async function findAccessToken(ctx: Ctx, token: string): Promise<GrantToken | un
   const hash = await hashSecret(token);
   const [[found]] = await ctx.db.batch([tokenOfHash(ctx.db, { hash, now: ctx.now })]);
   if (!found) return undefined;
-  const { id: tokenId, scopes, createdAt, expiresAt } = found.token;
+  const { id: tokenId, scopes, audience, createdAt, expiresAt } = found.token;
   return {
     ...found,
     kind: "access_token",
     scopes: readStoredScopes(scopes),
+    audience,
     createdAt,
     expiresAt: expiresAt ?? 0,
     tokenId,
@@ -81,6 +85,7 @@ async function findRefreshToken(ctx: Ctx, token: string): Promise<GrantToken | u
       ...found,
       kind: "refresh_token",
       scopes: readStoredScopes(found.grant.scopes),
+      audience: found.grant.audience,
       createdAt: found.grant.lastUsedAt,
       expiresAt: found.grant.expiresAt,
       tokenId: undefined,

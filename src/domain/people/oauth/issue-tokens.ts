@@ -1,10 +1,16 @@
 import { and, desc, eq, lte, notInArray, or, sql } from "drizzle-orm";
 
+import type { Audience } from "../../../auth/audience.ts";
 import { hashSecret, makeSecret } from "../../../auth/secret.ts";
 import type { Scopes } from "../../../auth/scope.ts";
 import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
-import { accessTokens, type OauthApplication, type OauthGrant } from "../../../db/schema/index.ts";
+import {
+  accessTokenRepositories,
+  accessTokens,
+  type OauthApplication,
+  type OauthGrant,
+} from "../../../db/schema/index.ts";
 import { ACCESS_LIFE_MS } from "./grant-secrets.ts";
 import { formatScope, type RequestedScopes } from "./requested-scopes.ts";
 
@@ -30,9 +36,10 @@ export async function openAccessToken(
   ctx: Ctx,
   grant: OauthGrant,
   application: OauthApplication,
-  scopes: Scopes,
+  { scopes, audience }: { scopes: Scopes; audience: Audience | null },
 ) {
   const secret = makeSecret();
+  const secretHash = await hashSecret(secret);
   const newest = ctx.db
     .select({ id: accessTokens.id })
     .from(accessTokens)
@@ -48,14 +55,25 @@ export async function openAccessToken(
       {
         userId: grant.userId,
         name: application.name,
-        secretHash: await hashSecret(secret),
+        secretHash,
         lastEight: secret.slice(-8),
         scopes: scopes.text,
         expiresAt: ctx.now + ACCESS_LIFE_MS,
         createdAt: ctx.now,
         grantId: grant.id,
+        isBound: grant.repoId !== null,
+        audience,
       },
       sql`where changes() > 0`,
+    ),
+    /** Binds the token to the repository of its grant, if there is one. */
+    bind: insertSelect(
+      ctx.db,
+      accessTokenRepositories,
+      { tokenId: sql`${accessTokens.id}`, repoId: sql`${grant.repoId}` },
+      sql`
+        from ${accessTokens}
+        where ${accessTokens.secretHash} = ${secretHash} and ${grant.repoId} is not null`,
     ),
     /** Deletes the grant's tokens that have expired, and the oldest of too many. */
     deleteOld: ctx.db

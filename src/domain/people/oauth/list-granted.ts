@@ -1,8 +1,16 @@
 import { and, desc, eq, gt, isNotNull, max, min, sql } from "drizzle-orm";
+import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
-import { oauthApplications, oauthGrants, users, type User } from "../../../db/schema/index.ts";
+import {
+  oauthApplications,
+  type OauthApplication,
+  oauthGrants,
+  repositories,
+  users,
+  type User,
+} from "../../../db/schema/index.ts";
 import { type IdentityScope, IDENTITY_SCOPES } from "./requested-scopes.ts";
 import { parseScopes, type Scopes } from "../../../auth/scope.ts";
 
@@ -15,9 +23,14 @@ export interface GrantedApplication {
   name: string;
   /** The name of the user who registered it; null for a client of the service. */
   ownerName: string | null;
+  registration: OauthApplication["registration"];
+  /** The URL of the document that describes it, for an application that has one. */
+  clientId: string;
   /** The scopes of all grants together. */
   scopes: Scopes;
   identity: readonly IdentityScope[];
+  /** Full names of the repositories that it reaches; null if it is bound to none. */
+  repositories: readonly string[] | null;
   /** When access was granted first, and when tokens were issued last, in milliseconds. */
   grantedAt: number;
   lastUsedAt: number;
@@ -30,12 +43,17 @@ export async function listGranted(ctx: Ctx, user: User): Promise<GrantedApplicat
     applicationId: row.applicationId,
     name: row.name,
     ownerName: row.ownerName,
+    registration: row.registration,
+    clientId: row.clientId,
     scopes: unite(row.scopes, row.isPublicOnly === 1),
     identity: IDENTITY_SCOPES.filter((name) => row.identity.split(",").includes(name)),
+    repositories: row.isBound === 1 ? row.repositories.split(",").toSorted() : null,
     grantedAt: row.grantedAt ?? 0,
     lastUsedAt: row.lastUsedAt ?? 0,
   }));
 }
+
+const repoOwners = alias(users, "repo_owner");
 
 const grantedBy = prepare((db, { userId, now }: Params<{ userId: number; now: number }>) => {
   const lastUsedAt = max(oauthGrants.lastUsedAt);
@@ -44,15 +62,22 @@ const grantedBy = prepare((db, { userId, now }: Params<{ userId: number; now: nu
       applicationId: oauthApplications.id,
       name: oauthApplications.name,
       ownerName: users.name,
+      registration: oauthApplications.registration,
+      clientId: oauthApplications.clientId,
       scopes: sql<string>`group_concat(distinct ${oauthGrants.scopes})`,
       isPublicOnly: sql<number>`min(${oauthGrants.scopes} like 'public-only%')`,
       identity: sql<string>`group_concat(distinct ${oauthGrants.identityScopes})`,
+      isBound: sql<number>`min(${oauthGrants.repoId} is not null)`,
+      repositories: sql<string>`
+        coalesce(group_concat(distinct ${repoOwners.name} || '/' || ${repositories.name}), '')`,
       grantedAt: min(oauthGrants.createdAt),
       lastUsedAt,
     })
     .from(oauthGrants)
     .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
     .leftJoin(users, eq(users.id, oauthApplications.ownerId))
+    .leftJoin(repositories, eq(repositories.id, oauthGrants.repoId))
+    .leftJoin(repoOwners, eq(repoOwners.id, repositories.ownerId))
     .where(
       and(
         eq(oauthGrants.userId, userId),

@@ -1,3 +1,5 @@
+import type { OauthApplication } from "../../../db/schema/index.ts";
+
 /** Maximum number of redirect URIs of an application, and of characters in one. */
 export const REDIRECT_URIS_MAX = 50;
 export const REDIRECT_URI_LENGTH_MAX = 2000;
@@ -37,31 +39,72 @@ export function isRedirectUri(text: string): boolean {
   return isWeb ? /^https?:\/\/[^/]/i.test(text) : url.protocol.length > 2;
 }
 
+/** The rule of `isSecureRedirectUri`, in words that follow a field's name. */
+export const SECURE_REDIRECT_URI_RULE =
+  "must be an https address, an http address of the user's own machine, or one with a scheme of the application's own, without a fragment";
+
+/**
+ * Whether a client that nobody knows may be sent an answer at an address.
+ *
+ * SECURITY: not over http, but to a program on the user's own machine.
+ */
+export function isSecureRedirectUri(text: string): boolean {
+  if (!isRedirectUri(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol !== "http:" || isLoopbackHost(hostname) || hostname === "localhost";
+}
+
+/** The part of an address that users know: its host, or the scheme of an application. */
+export function redirectHostOf(text: string): string {
+  const { protocol, host } = new URL(text);
+  return protocol === "http:" || protocol === "https:" ? host : protocol;
+}
+
+/** Whether an address leads to a program on the machine of whoever opens it. */
+export function isLocalRedirectUri(text: string): boolean {
+  const { protocol, hostname } = new URL(text);
+  const isWeb = protocol === "http:" || protocol === "https:";
+  return isWeb && (isLoopbackHost(hostname) || hostname === "localhost");
+}
+
 /**
  * Whether a request may name an address, given those that its client registered.
  *
  * SECURITY: the same text, character by character. Only a public client, which runs on the user's
  * own machine, may use another port of a loopback address than the registered one: it takes a port
- * that is free.
+ * that is free. That is so for `localhost`, too, with clients that describe themselves: many know
+ * no other name, and each may register the name with a port all the same.
  *
  * @see RFC 8252 section 7.3; RFC 9700 section 2.1
  */
 export function isRegistered(
-  { redirectUris, isConfidential }: { redirectUris: readonly string[]; isConfidential: boolean },
+  {
+    redirectUris,
+    isConfidential,
+    registration,
+  }: Pick<OauthApplication, "redirectUris" | "isConfidential" | "registration">,
   sent: string,
 ): boolean {
   if (redirectUris.includes(sent)) return true;
   if (isConfidential || !isRedirectUri(sent)) return false;
-  const loopback = withoutPort(sent);
-  return loopback !== undefined && redirectUris.some((each) => withoutPort(each) === loopback);
+  const isNameTaken = registration !== "manual";
+  const loopback = withoutPort(sent, isNameTaken);
+  return (
+    loopback !== undefined &&
+    redirectUris.some((each) => withoutPort(each, isNameTaken) === loopback)
+  );
 }
 
 /** A loopback address without its port, or undefined for any other address. */
-function withoutPort(text: string): string | undefined {
+function withoutPort(text: string, isNameTaken: boolean): string | undefined {
   const url = URL.parse(text);
   if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
-  // SECURITY: not `localhost`, which the machine's resolver may lead elsewhere.
-  if (url.hostname !== "127.0.0.1" && url.hostname !== "[::1]") return undefined;
+  // SECURITY: not `localhost` in general, which the machine's resolver may lead elsewhere.
+  const isLoopback = isLoopbackHost(url.hostname) || (isNameTaken && url.hostname === "localhost");
+  if (!isLoopback) return undefined;
   url.port = "";
   return url.href;
 }
+
+const isLoopbackHost = (hostname: string): boolean =>
+  hostname === "127.0.0.1" || hostname === "[::1]";

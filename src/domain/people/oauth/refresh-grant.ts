@@ -10,6 +10,7 @@ import { openIdToken } from "./id-token.ts";
 import { type IssuedTokens, openAccessToken, toIssued } from "./issue-tokens.ts";
 import { OauthError } from "./oauth-error.ts";
 import { parseRequestedScopes, type RequestedScopes, scopesOf } from "./requested-scopes.ts";
+import { narrowAudience } from "./resource.ts";
 import { endGrant } from "./revoke-grants.ts";
 
 /** A request for tokens by a refresh token. Fields that are not sent are "". */
@@ -18,6 +19,8 @@ export interface Refresh {
   refreshToken: string;
   /** Scopes of the access token, if it is to have fewer than the grant. */
   scope: string;
+  /** The part of the service that the access token is for, where it is less than was granted. */
+  resource: string;
 }
 
 /**
@@ -30,7 +33,7 @@ export interface Refresh {
  */
 export async function refreshGrant(
   ctx: Ctx,
-  { client, refreshToken, scope }: Refresh,
+  { client, refreshToken, scope, resource }: Refresh,
 ): Promise<IssuedTokens> {
   const sent = await parseRefreshToken(refreshToken);
   const { application, entry } = sent
@@ -54,9 +57,13 @@ export async function refreshGrant(
   if (!mayGrant(user)) throw new OauthError("invalid_grant", "grant does not exist");
   if (grant.refreshHash !== sent.refreshHash) throw await refuseReuse(ctx, grant, application.name);
 
+  const audience = narrowAudience(ctx.rootUrl, grant.audience, resource);
   const granted = narrow(scopesOf(grant), scope);
   const next = await makeRefreshToken(sent.family);
-  const access = await openAccessToken(ctx, grant, application, granted.scopes);
+  const access = await openAccessToken(ctx, grant, application, {
+    scopes: granted.scopes,
+    audience,
+  });
   const isCurrent = and(
     eq(oauthGrants.id, grant.id),
     eq(oauthGrants.refreshHash, sent.refreshHash),
@@ -74,6 +81,7 @@ export async function refreshGrant(
         .where(isCurrent)
         .returning({ id: oauthGrants.id }),
       access.insertIfChanged,
+      access.bind,
       access.deleteOld,
     ]),
     openIdToken(ctx, { grant, user, application, nonce: null }),

@@ -1,6 +1,7 @@
 import {
   parseScopes,
   readStoredScopes,
+  type Scope,
   SCOPE_CATEGORIES,
   type Scopes,
 } from "../../../auth/scope.ts";
@@ -39,16 +40,41 @@ const spellOut = (name: string): string =>
  *
  * SECURITY: a scope that is not known is refused, never read as more than it names.
  *
+ * @param byDefault What a request without a scope is for.
  * @throws OauthError `invalid_scope`.
  */
-export function parseRequestedScopes(text: string | undefined): RequestedScopes {
+export function parseRequestedScopes(
+  text: string | undefined,
+  byDefault: readonly (Scope | "all")[] = ["all"],
+): RequestedScopes {
   const names = (text ?? "").split(/[\s,]+/).filter((name) => name !== "");
   const rest = names.filter((name) => !isIdentity(name) && name !== OFFLINE).map(spellOut);
-  const scopes = parseScopes(names.length === 0 ? ["all"] : rest);
+  const scopes = parseScopes(names.length === 0 ? byDefault : rest);
   if ("unknown" in scopes) {
     throw new OauthError("invalid_scope", `unknown scope: ${scopes.unknown}`);
   }
   return { scopes, identity: IDENTITY_SCOPES.filter((name) => names.includes(name)) };
+}
+
+/** How much of a category the user grants; undefined for as much as is asked for. */
+export type LevelChoice = "write" | "read" | "none" | undefined;
+
+/**
+ * What is left of a request once the user has chosen: never more than it asks for.
+ *
+ * @param choose The user's choice for a category.
+ */
+export function limitScopes(
+  { scopes, identity }: RequestedScopes,
+  choose: (category: string) => LevelChoice,
+): RequestedScopes {
+  const names = [...scopes.levels].map(([category, asked]) => {
+    const choice = choose(category);
+    return choice === "none" ? "" : `${choice === "read" ? "read" : asked}:${category}`;
+  });
+  const limited = parseScopes([...(scopes.isPublicOnly ? ["public-only"] : []), ...names]);
+  if ("unknown" in limited) throw new Error("requested scopes are known");
+  return { scopes: limited, identity };
 }
 
 /** The scopes of a stored grant. */

@@ -7,22 +7,18 @@ import {
   currentCredential,
   isCredentialCurrent,
 } from "../../../auth/current-credential.ts";
-import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
 import { isWithin, parseScopes, type Scopes } from "../../../auth/scope.ts";
 import { hashSecret, makeSecret } from "../../../auth/secret.ts";
-import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { boundRow, type BoundRow } from "../../../db/bound-row.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED, withFields } from "../../../db/json-of.ts";
-import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import { type Params, prepareAll } from "../../../db/prepared.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import {
   accessTokenRepositories,
   accessTokens,
-  repositories,
-  users,
   type AccessToken,
   type User,
 } from "../../../db/schema/index.ts";
@@ -31,6 +27,7 @@ import { forbidden, invalidField, malformed } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
 import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/record-audit.ts";
 import { checkPatterns, type PatternBinding } from "./check-patterns.ts";
+import { findVisibleRepositories } from "./find-visible-repositories.ts";
 
 /** The input for a new token. */
 export interface NewAccessToken {
@@ -73,7 +70,10 @@ export async function createAccessToken(
   }
   checkPatterns(input.bindings);
   refuseWidening(ctx.actor, scopes, input);
-  const bound = input.repositories === null ? [] : await findAll(ctx, input.repositories);
+  const bound =
+    input.repositories === null
+      ? []
+      : await findVisibleRepositories(ctx, input.repositories, "repositories");
 
   const secret = makeSecret();
   const secretHash = await hashSecret(secret);
@@ -170,46 +170,3 @@ function refuseWidening(actor: Actor, requested: Scopes, input: NewAccessToken):
     throw forbidden(refusal);
   }
 }
-
-/**
- * Finds repositories by name, each visible to the caller; a bound token sees only its own
- * repositories.
- */
-async function findAll(ctx: Ctx, fullNames: readonly string[]) {
-  const lowerNames = [...new Set(fullNames.map((name) => name.toLowerCase()))];
-  const found = await visibleRepositories(ctx.db, {
-    lowerNames,
-    principal: principalOf(ctx.actor),
-  });
-  if (found.length !== lowerNames.length) {
-    const known = new Set(found.map((each) => each.fullName.toLowerCase()));
-    const missing = lowerNames.find((name) => !known.has(name));
-    throw invalidField(
-      "repositories",
-      `must name repositories that exist, unlike ${JSON.stringify(missing)}`,
-    );
-  }
-  return found;
-}
-
-interface NamedRepositories {
-  readonly lowerNames: readonly string[];
-  readonly principal: Principal;
-}
-
-const visibleRepositories = prepare((db, { lowerNames, principal }: Params<NamedRepositories>) => {
-  const fullName = sql<string>`${users.name} || '/' || ${repositories.name}`;
-  return db
-    .select({ id: repositories.id, fullName: fullName.as("full_name") })
-    .from(repositories)
-    .innerJoin(users, sql`${users.id} = ${repositories.ownerId}`)
-    .where(
-      sql`
-        (${repositories.ownerLowerName}, ${repositories.lowerName}) in (
-          select substr(value, 1, instr(value, '/') - 1), substr(value, instr(value, '/') + 1)
-          from ${lowerNames}
-        )
-        and ${isRepositoryVisible(principal)}`,
-    )
-    .orderBy(repositories.id);
-});

@@ -28,6 +28,12 @@ export const CREDENTIAL_DETAILS = {
   "oauth_application.created": NoDetails,
   "oauth_application.edited": NoDetails,
   "oauth_application.deleted": NoDetails,
-  "oauth_grant.created": z.object({ scopes: z.string() }),
+  "oauth_grant.created": z.object({
+    scopes: z.string(),
+    /** Entries of earlier versions lack these. */
+    audience: z.string().nullish(),
+    repository: z.string().nullish(),
+    redirectHost: z.string().optional(),
+  }),
   "oauth_grant.revoked": NoDetails,
 } as const;

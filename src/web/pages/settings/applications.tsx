@@ -172,6 +172,24 @@ function NewSecret({ created: { application, secret } }: { created: WithSecret }
   );
 }
 
+/** Where an application comes from. */
+function Origin({ registration, ownerName, clientId }: GrantedApplication) {
+  switch (registration) {
+    case "manual":
+      return <>{ownerName === null ? "" : `Registered by ${ownerName}. `}</>;
+    case "dynamic":
+      return <>Registered itself. </>;
+    case "document":
+      return (
+        <>
+          Described at <code>{clientId}</code>.{" "}
+        </>
+      );
+    default:
+      return registration satisfies never;
+  }
+}
+
 function Granted({ page, granted }: { page: OwnPage; granted: readonly GrantedApplication[] }) {
   return (
     <section class="card" aria-labelledby="granted">
@@ -187,9 +205,10 @@ function Granted({ page, granted }: { page: OwnPage; granted: readonly GrantedAp
             <div class="grow">
               <div>{each.name}</div>
               <div class="soft">
-                {each.ownerName === null ? undefined : `Registered by ${each.ownerName}. `}
+                <Origin {...each} />
                 Granted <Time at={each.grantedAt} />, last used <Time at={each.lastUsedAt} />.
                 Scopes: <code>{formatScope(each)}</code>
+                {each.repositories === null ? "." : `, only in ${each.repositories.join(", ")}.`}
               </div>
             </div>
             <ConfirmMenu

@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 
-import { isRedirectUri, isRegistered } from "../../../../src/domain/people/oauth/redirect-uri.ts";
+import {
+  isRedirectUri,
+  isRegistered,
+  isSecureRedirectUri,
+} from "../../../../src/domain/people/oauth/redirect-uri.ts";
 
 describe("isRedirectUri", () => {
   it.each([
@@ -49,8 +53,11 @@ describe("isRegistered", () => {
     "http://[::1]",
     "my.app:/cb",
   ];
-  const ofPublic = (uri: string) => isRegistered({ redirectUris, isConfidential: false }, uri);
-  const ofConfidential = (uri: string) => isRegistered({ redirectUris, isConfidential: true }, uri);
+  const registration = "manual";
+  const ofPublic = (uri: string) =>
+    isRegistered({ redirectUris, registration, isConfidential: false }, uri);
+  const ofConfidential = (uri: string) =>
+    isRegistered({ redirectUris, registration, isConfidential: true }, uri);
 
   it.each(redirectUris)("finds %s", (uri) => {
     expect(ofPublic(uri)).toBe(true);
@@ -92,4 +99,51 @@ describe("isRegistered", () => {
     expect(ofPublic(uri)).toBe(false);
     expect(ofConfidential(uri)).toBe(false);
   });
+
+  it("lets clients that describe themselves take any port of localhost, by its own name", () => {
+    const registered = ["http://localhost/cb", "http://127.0.0.1:1/cb"];
+    const isFound = (uri: string, fields = {}) =>
+      isRegistered(
+        { redirectUris: registered, isConfidential: false, registration: "dynamic", ...fields },
+        uri,
+      );
+    expect(isFound("http://localhost:4711/cb")).toBe(true);
+    expect(isFound("http://localhost:4711/cb", { registration: "document" })).toBe(true);
+    expect(isFound("http://127.0.0.1:4711/cb")).toBe(true);
+    expect(isFound("http://localhost:4711/cb", { registration: "manual" })).toBe(false);
+    expect(isFound("http://localhost:4711/cb", { isConfidential: true })).toBe(false);
+    for (const uri of [
+      "http://[::1]:4711/cb",
+      "https://localhost:4711/cb",
+      "http://localhost:4711/other",
+      "http://localhost.other.example:4711/cb",
+      "http://localhost:4711@other.example/cb",
+    ]) {
+      expect(isFound(uri), uri).toBe(false);
+    }
+  });
+});
+
+describe("isSecureRedirectUri", () => {
+  it.each([
+    "https://app.example/cb",
+    "http://127.0.0.1:4711/cb",
+    "http://[::1]/cb",
+    "http://localhost:1/cb",
+    "cursor://mcp/cb",
+    "com.example.app:/cb",
+  ])("accepts %s", (uri) => expect(isSecureRedirectUri(uri)).toBe(true));
+
+  it.each([
+    "http://app.example/cb",
+    "http://127.0.0.1.other.example/cb",
+    "http://127.0.0.1@other.example/cb",
+    "http://localhost.other.example/cb",
+    "http://10.0.0.1/cb",
+    "https://app.example/cb#fragment",
+    "javascript:alert(1)",
+    "data:text/html,x",
+    "/cb",
+    "",
+  ])("refuses %j", (uri) => expect(isSecureRedirectUri(uri)).toBe(false));
 });
