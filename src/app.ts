@@ -67,6 +67,7 @@ const CROSS_ORIGIN_PATHS = [
   "/login/oauth/revoke",
   "/login/oauth/userinfo",
   "/.well-known/*",
+  "/mcp",
   "/openapi.json",
   "/swagger.v1.json",
 ];

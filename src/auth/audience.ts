@@ -17,7 +17,7 @@ export const MCP_SCOPES: readonly Scope[] = [
   "write:notification",
   "read:organization",
   "read:package",
-  "read:user",
+  "write:user",
 ];
 
 /** The paths of the metadata of protected resources. @see RFC 9728 section 3.1 */

@@ -33,6 +33,8 @@ const ALLOWED = [
   "If-Modified-Since",
   "If-None-Match",
   "MCP-Protocol-Version",
+  "Mcp-Method",
+  "Mcp-Name",
   "Range",
   "Sudo",
   "X-D1-Bookmark",

@@ -1,18 +1,36 @@
-import { createMcpHandler, type McpHttpHandler } from "@modelcontextprotocol/server";
+import {
+  createMcpHandler,
+  isJsonContentType,
+  type McpHttpHandler,
+  readRequestBody,
+} from "@modelcontextprotocol/server";
+import { z } from "@hono/zod-openapi";
 
 import { requireAccess } from "../auth/access/permission.ts";
 import { boundTokenId } from "../auth/actor.ts";
 import { readCredential } from "../auth/credential.ts";
+import { hasScope, type Scope } from "../auth/scope.ts";
 import type { BaseCtx } from "../context.ts";
 import { selectBoundRepositories } from "../domain/people/tokens/select-bound-repositories.ts";
 import { asFailure } from "../entrance/as-failure.ts";
 import { authenticate } from "../entrance/authenticate.ts";
+import { bearerChallenge } from "../entrance/bearer-challenge.ts";
 import type { Door } from "../entrance/door.ts";
 import { FAILURE_STATUS, failureHeaders } from "../entrance/failure-status.ts";
-import { Failure, forbidden, notFound, unauthenticated } from "../lib/failure.ts";
+import { admitAudience } from "../entrance/request-audience.ts";
+import {
+  Failure,
+  forbidden,
+  malformed,
+  notFound,
+  tooLarge,
+  unauthenticated,
+} from "../lib/failure.ts";
+import { parseJson } from "../lib/json.ts";
 import { logBug } from "../lib/log.ts";
 import { Api, type CallService, type McpCaller } from "./call.ts";
 import { openServer } from "./server.ts";
+import { TOOLS } from "./tools/index.ts";
 
 /** Maximum bytes of a message: a change set of files is the largest. */
 const BODY_BYTES_MAX = 32 * 1024 * 1024;
@@ -46,27 +64,31 @@ let handler: McpHttpHandler | undefined;
  * service's own tools call the API with it.
  */
 export async function answerRequest(request: Request, incoming: Incoming): Promise<Response> {
-  const { base, requestId } = incoming;
+  const { base } = incoming;
   try {
     refuseForeign(request, base);
     if (request.method !== "POST") {
       const headers = { Allow: "POST" };
       return new Response("this server has no sessions: send POST\n", { status: 405, headers });
     }
-    const caller = await findCaller(request, incoming);
+    const caller = await findCaller(admitAudience(request, "mcp"), incoming);
+    if (!isJsonContentType(request.headers.get("content-type"))) {
+      return new Response("a message is application/json\n", { status: 415 });
+    }
+    const message = await readMessage(request);
+    const missing = missingScopes(caller, message);
+    if (missing.length > 0) return toChallenge(base, missing);
     handler ??= createMcpHandler(
       ({ authInfo }) => openServer(authInfo?.extra?.[CALLER] as McpCaller),
-      {
-        maxRequestBodySize: BODY_BYTES_MAX,
-        // What changes is told by the answers to calls.
-        maxSubscriptions: 0,
-      },
+      // What changes is told by the answers to calls.
+      { maxSubscriptions: 0 },
     );
     return await handler.fetch(request, {
       authInfo: { token: "", clientId: "", scopes: [], extra: { [CALLER]: caller } },
+      parsedBody: message,
     });
   } catch (thrown) {
-    return toRefusal(asFailure(thrown), base.rootUrl, requestId);
+    return toRefusal(asFailure(thrown), request, incoming);
   }
 }
 
@@ -116,17 +138,65 @@ async function findCaller(request: Request, { base, callService }: Incoming): Pr
   };
 }
 
-function toRefusal(error: unknown, rootUrl: string, requestId: string): Response {
-  const isRefusal = error instanceof Failure;
-  if (!isRefusal) logBug(requestId, error);
-  const message = isRefusal ? error.message : `internal error, request ${requestId}`;
-  const status = isRefusal ? FAILURE_STATUS[error.kind] : 500;
-  const headers = {
-    ...(isRefusal && failureHeaders(error)),
-    ...(status === 401 && {
-      "WWW-Authenticate": `Bearer resource_metadata="${rootUrl}/.well-known/oauth-protected-resource/mcp"`,
-    }),
-  };
-  const answer = { jsonrpc: "2.0", id: null, error: { code: -32_600, message } };
-  return Response.json(answer, { status, headers });
+/** @throws Failure `too_large`, `malformed`. */
+async function readMessage(request: Request): Promise<unknown> {
+  const read = await readRequestBody(request, BODY_BYTES_MAX);
+  if (read.tooLarge) throw tooLarge(`a message has at most ${BODY_BYTES_MAX} bytes`);
+  try {
+    return await parseJson(read.text);
+  } catch (error) {
+    if (error instanceof SyntaxError) throw malformed("the message is no JSON");
+    throw error;
+  }
 }
+
+const ToolCall = z.object({
+  method: z.literal("tools/call"),
+  params: z.object({ name: z.string() }),
+});
+
+/**
+ * The scopes that a token lacks for a call, where its client can ask for more: a token that an
+ * application was granted. Others are told that there is no such tool.
+ */
+function missingScopes({ ctx: { actor } }: McpCaller, message: unknown): readonly Scope[] {
+  const { data } = ToolCall.safeParse(message);
+  const tool = data && TOOLS.find(({ name }) => name === data.params.name);
+  if (!tool || actor.token?.grantId == null) return [];
+  return tool.scopes.filter((scope) => !hasScope(actor.scopes, scope));
+}
+
+function toChallenge(base: BaseCtx, scopes: readonly Scope[]): Response {
+  const description = `the tool needs ${scopes.join(" ")}`;
+  const challenge = bearerChallenge(base, { error: "insufficient_scope", description, scopes });
+  return toErrorAnswer(403, description, { "WWW-Authenticate": challenge });
+}
+
+function toRefusal(error: unknown, request: Request, { base, requestId }: Incoming): Response {
+  if (!(error instanceof Failure)) {
+    logBug(requestId, error);
+    return toErrorAnswer(500, `internal error, request ${requestId}`, {});
+  }
+  const isUnauthenticated = error.kind === "unauthenticated";
+  const hasCredential = request.headers.has("authorization");
+  const challenge = hasCredential
+    ? ({ error: "invalid_token", description: error.message } as const)
+    : {};
+  return toErrorAnswer(FAILURE_STATUS[error.kind], error.message, {
+    ...failureHeaders(error),
+    ...(isUnauthenticated && { "WWW-Authenticate": bearerChallenge(base, challenge) }),
+  });
+}
+
+const toErrorAnswer = (
+  status: number,
+  message: string,
+  headers: Readonly<Record<string, string>>,
+): Response =>
+  Response.json(
+    { jsonrpc: "2.0", id: null, error: { code: REFUSED, message } },
+    { status, headers },
+  );
+
+/** The protocol's number for a request that is not answered. */
+const REFUSED = -32_600;

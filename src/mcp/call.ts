@@ -1,6 +1,7 @@
 import type { Actor } from "../auth/actor.ts";
 import type { Ctx } from "../context.ts";
 import type { IncomingRequest } from "../entrance/door.ts";
+import { admitAudience } from "../entrance/request-audience.ts";
 import { Failure } from "../lib/failure.ts";
 
 /** Answers a request to the service, as if it came from outside. */
@@ -144,12 +145,14 @@ export class Api {
     for (const [name, value] of Object.entries(more)) headers.set(name, value);
     if (body) headers.set("content-type", "application/json");
     const sent = { method, headers, ...(body && { body: JSON.stringify(body) }) };
-    let response = await this.#call(new Request(url, sent));
+    let response = await this.#call(admitAudience(new Request(url, sent), "mcp"));
     // Of a repository with a new name.
     const location = response.headers.get("location");
     if (response.status >= 300 && response.status < 400 && location !== null) {
       const { pathname, search } = new URL(location);
-      response = await this.#call(new Request(new URL(pathname + search, url), sent));
+      response = await this.#call(
+        admitAudience(new Request(new URL(pathname + search, url), sent), "mcp"),
+      );
     }
     if (!response.ok) throw await toRefusal(response);
     return response;

@@ -1,23 +1,27 @@
 import { describe, expect, it } from "vitest";
 
+import { MCP_SCOPES } from "../../src/auth/audience.ts";
 import { TOOLS } from "../../src/mcp/tools/index.ts";
 import { auditOf } from "../support/audit.ts";
 import { call, visit } from "../support/call.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
 import { make } from "../support/make.ts";
 import { McpClient, REVISIONS } from "../support/mcp.ts";
+import { makeApplication, makeTokens } from "../support/oauth.ts";
 import { doorsWith } from "../support/service.ts";
 
 describe("the door of agents", () => {
   it("asks who has no token for one, and says where one can be had", async () => {
-    for (const token of [undefined, "0".repeat(40)]) {
-      const { status, headers, error } = await new McpClient(token).request("tools/list");
-      expect(status).toBe(401);
-      expect(headers.get("WWW-Authenticate")).toBe(
-        'Bearer resource_metadata="https://forge.example/.well-known/oauth-protected-resource/mcp"',
-      );
-      expect(error.message).toMatch(/token/);
-    }
+    const metadata = `resource_metadata="https://forge.example/.well-known/oauth-protected-resource/mcp"`;
+    const none = await new McpClient(undefined).request("tools/list");
+    expect(none.status).toBe(401);
+    expect(none.headers.get("WWW-Authenticate")).toBe(
+      `Bearer scope="${MCP_SCOPES.join(" ")}", ${metadata}`,
+    );
+    const wrong = await new McpClient("0".repeat(40)).request("tools/list");
+    expect(wrong.status).toBe(401);
+    expect(wrong.headers.get("WWW-Authenticate")).toMatch(/^Bearer error="invalid_token", /);
+    expect(wrong.headers.get("WWW-Authenticate")).toContain(metadata);
   });
 
   it("takes no token of an address, and no cookie", async () => {
@@ -140,6 +144,47 @@ describe("what a token may not do", () => {
       const { error } = await client.request("tools/call", { name: tool.name, arguments: {} });
       expect(error, tool.name).toMatchObject({ code: -32_602 });
     }
+  });
+
+  it("is asked for anew by an application that was granted less", async () => {
+    const user = await make.user();
+    const application = await makeApplication(await make.user());
+    const grant = { scope: "read:repository read:issue", audience: "mcp" } as const;
+    const { access } = await makeTokens(user, application, grant);
+    const repo = await make.repo(user);
+    const args = { repository: `${user.name}/${repo.name}`, title: "One" };
+    const client = new McpClient(access);
+    const { status, headers } = await client.request("tools/call", {
+      name: "create_issue",
+      arguments: args,
+    });
+    expect(status).toBe(403);
+    expect(headers.get("WWW-Authenticate")).toMatch(
+      /^Bearer error="insufficient_scope", .*scope="write:issue", resource_metadata=/,
+    );
+    const read = await client.tool("search_issues", { repository: args.repository });
+    expect(read.structured.items).toEqual([]);
+    const unknown = await client.request("tools/call", { name: "none", arguments: {} });
+    expect(unknown.error).toMatchObject({ code: -32_602 });
+  });
+
+  it("is all but the tools, for a token that is for them", async () => {
+    const user = await make.user();
+    const application = await makeApplication(await make.user());
+    const scope = MCP_SCOPES.join(" ");
+    const { access } = await makeTokens(user, application, { scope, audience: "mcp" });
+    const client = new McpClient(access);
+    expect((await client.toolNames()).length).toBe(TOOLS.length);
+    const made = await client.tool("create_repository", { name: "granted", readme: true });
+    expect(made.isError, made.text).toBe(false);
+    const { repository } = made.structured;
+    for (const query of ["read", undefined]) {
+      const files = await client.tool("list_files", { repository, query });
+      expect(files.text).toContain("README.md");
+    }
+    expect(await call("GET", `/repos/${repository}`, { token: access })).toMatchObject({
+      status: 401,
+    });
   });
 
   it("is refused by the API where scopes suffice and rights do not", async () => {

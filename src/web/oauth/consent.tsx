@@ -102,6 +102,7 @@ const CHANGES: Readonly<Record<Audience | "service", Partial<Record<Category, st
     repository: "It commits to branches, opens, reviews and merges pull requests, makes releases.",
     issue: "It opens, edits, labels and closes issues, and comments under your name.",
     notification: "It marks notifications as read.",
+    user: "It makes repositories of yours.",
   },
   service: {
     repository:

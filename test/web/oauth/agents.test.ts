@@ -196,7 +196,9 @@ describe("a token for the door for agents", () => {
         basic(token, ""),
       ];
       for (const headers of forms(access)) {
-        expect(await statusWith(headers), `${way}: ${headers.Authorization?.slice(0, 6)}`).toBe(401);
+        expect(await statusWith(headers), `${way}: ${headers.Authorization?.slice(0, 6)}`).toBe(
+          401,
+        );
       }
       for (const headers of forms(wide)) {
         expect(await statusWith(headers), way).not.toBe(401);

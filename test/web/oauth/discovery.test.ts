@@ -81,7 +81,7 @@ describe("the documents of the provider", () => {
         "write:notification",
         "read:organization",
         "read:package",
-        "read:user",
+        "write:user",
       ],
       bearer_methods_supported: ["header"],
       resource_name: "Edgeforge",
