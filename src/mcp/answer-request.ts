@@ -138,16 +138,21 @@ async function findCaller(request: Request, { base, callService }: Incoming): Pr
   };
 }
 
-/** @throws Failure `too_large`, `malformed`. */
+/**
+ * Reads the message of a request. Several in one, which only the first revisions had, are refused:
+ * each may take as much work as a request.
+ *
+ * @throws Failure `too_large`, `malformed`.
+ */
 async function readMessage(request: Request): Promise<unknown> {
   const read = await readRequestBody(request, BODY_BYTES_MAX);
   if (read.tooLarge) throw tooLarge(`a message has at most ${BODY_BYTES_MAX} bytes`);
-  try {
-    return await parseJson(read.text);
-  } catch (error) {
+  const message = await parseJson(read.text).catch((error: unknown) => {
     if (error instanceof SyntaxError) throw malformed("the message is no JSON");
     throw error;
-  }
+  });
+  if (Array.isArray(message)) throw malformed("a request has one message");
+  return message;
 }
 
 const ToolCall = z.object({
