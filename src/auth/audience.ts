@@ -2,7 +2,7 @@ import type { AccessToken } from "../db/schema/index.ts";
 import type { Scope } from "./scope.ts";
 
 /** A part of the service that a token may be for: its door alone takes the token. */
-export type Audience = NonNullable<AccessToken["audience"]>;
+export type TokenAudience = NonNullable<AccessToken["audience"]>;
 
 /** The path of the door for agents, which speaks the Model Context Protocol. */
 export const MCP_PATH = "/mcp";
@@ -24,5 +24,5 @@ export const MCP_SCOPES: readonly Scope[] = [
 export const RESOURCE_METADATA_PATH = "/.well-known/oauth-protected-resource";
 
 /** The identifier of a protected resource: that of an audience, or of the whole service. */
-export const resourceUrl = (rootUrl: string, audience: Audience | null): string =>
+export const resourceUrl = (rootUrl: string, audience: TokenAudience | null): string =>
   audience === null ? rootUrl : `${rootUrl}${MCP_PATH}`;

@@ -1,9 +1,9 @@
 import type { Actor } from "../auth/actor.ts";
-import type { Audience } from "../auth/audience.ts";
+import type { TokenAudience } from "../auth/audience.ts";
 import { unauthenticated } from "../lib/failure.ts";
 
 /** The requests that take tokens for an audience, besides those for the whole service. */
-const admitted = new WeakMap<Request, Audience>();
+const admitted = new WeakMap<Request, TokenAudience>();
 
 /**
  * Lets a request come with a token for an audience: one to the door of that audience, or one that
@@ -13,7 +13,7 @@ const admitted = new WeakMap<Request, Audience>();
  *
  * @returns The request.
  */
-export function admitAudience(request: Request, audience: Audience): Request {
+export function admitAudience(request: Request, audience: TokenAudience): Request {
   admitted.set(request, audience);
   return request;
 }

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 
-import type { Audience } from "../../src/auth/audience.ts";
+import type { TokenAudience } from "../../src/auth/audience.ts";
 import { hashSecret } from "../../src/auth/secret.ts";
 import { oauthApplications, type OauthApplication, type User } from "../../src/db/schema/index.ts";
 import { makeClientSecret } from "../../src/domain/people/oauth/client-secret.ts";
@@ -64,7 +64,7 @@ export interface Granting {
   redirectUri?: string | null;
   codeChallenge?: string | null;
   nonce?: string | null;
-  audience?: Audience | null;
+  audience?: TokenAudience | null;
   repository?: BoundRepository | null;
   /** When it is granted, in milliseconds; now, if missing. */
   now?: number;

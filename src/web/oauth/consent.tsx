@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 
-import type { Audience } from "../../auth/audience.ts";
+import type { TokenAudience } from "../../auth/audience.ts";
 import {
   type Addressed,
   type AuthorizationRequest,
@@ -74,8 +74,8 @@ export function renderConsent(
         </p>
       ) : undefined}
       <p>
-        It can do so until you <a href="/user/settings/applications">revoke its access</a> in your
-        settings, or has not done so for {Math.floor(REFRESH_LIFE_MS / DAY_MS)} days.
+        It keeps this access until you <a href="/user/settings/applications">revoke it</a> in your
+        settings, or until it has not used it for {Math.floor(REFRESH_LIFE_MS / DAY_MS)} days.
       </p>
       <Form action={GRANT_PATH} formToken={page.formToken}>
         {REQUEST_PARAMETERS.filter((name) => parameters.has(name)).map((name) => (
@@ -97,7 +97,7 @@ export function renderConsent(
 }
 
 /** What a client may change by the scopes of a category, at the door that its tokens are for. */
-const CHANGES: Readonly<Record<Audience | "service", Partial<Record<Category, string>>>> = {
+const CHANGES: Readonly<Record<TokenAudience | "service", Partial<Record<Category, string>>>> = {
   mcp: {
     repository: "It commits to branches, opens, reviews and merges pull requests, makes releases.",
     issue: "It opens, edits, labels and closes issues, and comments under your name.",

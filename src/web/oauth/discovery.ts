@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
 import {
-  type Audience,
+  type TokenAudience,
   MCP_PATH,
   MCP_SCOPES,
   RESOURCE_METADATA_PATH,
@@ -38,7 +38,7 @@ discovery.get(RESOURCE_METADATA_PATH, (c) => c.json(describeResource(c, null)));
 discovery.get(`${RESOURCE_METADATA_PATH}${MCP_PATH}`, (c) => c.json(describeResource(c, "mcp")));
 
 /** @see RFC 9728 section 2 */
-function describeResource(c: Context<WebEnv>, audience: Audience | null) {
+function describeResource(c: Context<WebEnv>, audience: TokenAudience | null) {
   const { rootUrl, config } = c.var.base;
   return {
     resource: resourceUrl(rootUrl, audience),

@@ -51,6 +51,7 @@ class Provider {
     redirect_uris: ["http://127.0.0.1/callback", CALLBACK],
     token_endpoint_auth_method: "none",
   };
+  clientMetadataUrl: string | undefined;
   client: Stored | undefined;
   stored: Tokens | undefined;
   address: URL | undefined;
@@ -133,7 +134,7 @@ describe.each(Object.entries(SDKS))("%s", (_, { files, isNew }) => {
 
       /** Sends a message that needs the user, and lets the user decide. */
       const authorize = async (): Promise<URLSearchParams> => {
-        await expect(transport.send(MESSAGE)).rejects.toThrow();
+        await expect(transport.send(MESSAGE)).rejects.toThrow("Unauthorized");
         const address = provider.address ?? new URL("none:");
         const answer = await reader.grant(address);
         expect(answer.searchParams.get("iss")).toBe(serviceUrl);
@@ -177,6 +178,16 @@ describe.each(Object.entries(SDKS))("%s", (_, { files, isNew }) => {
       await transport.send(MESSAGE);
     },
   );
+
+  it.skipIf(!isThere)("takes its document for its name, where it has one", async () => {
+    const modules = await Promise.all(paths.map((path) => import(pathToFileURL(path).href)));
+    const sdk = Object.assign({}, ...modules) as Sdk;
+    const [door, provider] = [openDoor(), new Provider()];
+    provider.clientMetadataUrl = "https://agent.example/client.json";
+    const options = { serverUrl: SERVER, fetchFn: door.fetch };
+    expect(await sdk.auth(provider, options)).toBe("REDIRECT");
+    expect(provider.address?.searchParams.get("client_id")).toBe(provider.clientMetadataUrl);
+  });
 });
 
 const hasPython = spawnSync("python3", ["-c", "import mcp.client.auth"]).status === 0;

@@ -1,6 +1,6 @@
 import { and, eq } from "drizzle-orm";
 
-import type { Audience } from "../../../auth/audience.ts";
+import type { TokenAudience } from "../../../auth/audience.ts";
 import type { Ctx } from "../../../context.ts";
 import { columnsOf } from "../../../db/db.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
@@ -39,7 +39,7 @@ export interface Addressed {
 export interface AuthorizationRequest {
   requested: RequestedScopes;
   /** The part of the service that the tokens are for; null for all of it. */
-  audience: Audience | null;
+  audience: TokenAudience | null;
   codeChallenge: string | null;
   nonce: string | null;
   prompt: "none" | "login" | "consent" | undefined;

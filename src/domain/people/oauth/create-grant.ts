@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, isNotNull, sql } from "drizzle-orm";
 
-import type { Audience } from "../../../auth/audience.ts";
+import type { TokenAudience } from "../../../auth/audience.ts";
 import { currentCredential, isCredentialCurrent } from "../../../auth/current-credential.ts";
 import { isWithin } from "../../../auth/scope.ts";
 import { hashSecret } from "../../../auth/secret.ts";
@@ -26,7 +26,7 @@ import { formatScope, type RequestedScopes, scopesOf } from "./requested-scopes.
 export interface Authorization {
   requested: RequestedScopes;
   /** The part of the service that its tokens are for; null for all of it. */
-  audience: Audience | null;
+  audience: TokenAudience | null;
   /** The only repository that its tokens reach; null for all that the user does. */
   repository: BoundRepository | null;
   /** Null if the request named none. */

@@ -1,6 +1,6 @@
 import { and, eq, gt } from "drizzle-orm";
 
-import type { Audience } from "../../../auth/audience.ts";
+import type { TokenAudience } from "../../../auth/audience.ts";
 import { hashSecret } from "../../../auth/secret.ts";
 import { readStoredScopes, type Scopes } from "../../../auth/scope.ts";
 import type { Ctx } from "../../../context.ts";
@@ -27,7 +27,7 @@ export interface GrantToken {
   /** The scopes of the token; an access token may have fewer than its grant. */
   scopes: Scopes;
   /** The part of the service that the token is for; null for all of it. */
-  audience: Audience | null;
+  audience: TokenAudience | null;
   createdAt: number;
   expiresAt: number;
   /** The access token's row. */

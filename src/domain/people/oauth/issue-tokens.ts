@@ -1,6 +1,6 @@
 import { and, desc, eq, lte, notInArray, or, sql } from "drizzle-orm";
 
-import type { Audience } from "../../../auth/audience.ts";
+import type { TokenAudience } from "../../../auth/audience.ts";
 import { hashSecret, makeSecret } from "../../../auth/secret.ts";
 import type { Scopes } from "../../../auth/scope.ts";
 import type { Ctx } from "../../../context.ts";
@@ -36,7 +36,7 @@ export async function openAccessToken(
   ctx: Ctx,
   grant: OauthGrant,
   application: OauthApplication,
-  { scopes, audience }: { scopes: Scopes; audience: Audience | null },
+  { scopes, audience }: { scopes: Scopes; audience: TokenAudience | null },
 ) {
   const secret = makeSecret();
   const secretHash = await hashSecret(secret);

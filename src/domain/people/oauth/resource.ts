@@ -1,4 +1,4 @@
-import { type Audience, MCP_PATH } from "../../../auth/audience.ts";
+import { type TokenAudience, MCP_PATH } from "../../../auth/audience.ts";
 import { OauthError } from "./oauth-error.ts";
 
 /**
@@ -8,7 +8,7 @@ import { OauthError } from "./oauth-error.ts";
  * @throws OauthError `invalid_target` for a resource of another service, or one that is not known.
  * @see RFC 8707 section 2
  */
-export function parseResource(rootUrl: string, text: string): Audience | null {
+export function parseResource(rootUrl: string, text: string): TokenAudience | null {
   const url = URL.parse(text);
   const isPlain = url?.username === "" && url.password === "" && !/[?#]/.test(text);
   if (url && isPlain && url.origin === new URL(rootUrl).origin) {
@@ -27,9 +27,9 @@ export function parseResource(rootUrl: string, text: string): Audience | null {
  */
 export function narrowAudience(
   rootUrl: string,
-  granted: Audience | null,
+  granted: TokenAudience | null,
   resource: string,
-): Audience | null {
+): TokenAudience | null {
   if (resource === "") return granted;
   const asked = parseResource(rootUrl, resource);
   if (granted === null || asked === granted) return asked;
