@@ -119,17 +119,18 @@ async function runSession(
 }
 
 function formatTable(tools: Measured, api: Measured, sessions: number): string {
-  const rows = (Object.keys(tools.durations) as (keyof Steps)[]).flatMap((step) =>
-    ([0.5, 0.99] as const).map((share) => {
-      const [own, other] = [tools, api].map(({ durations }) =>
-        percentile(
-          durations[step].toSorted((a, b) => a - b),
-          share,
-        ),
-      );
-      return [`${step}, p${share * 100} ms`, ...cellsOf(own ?? 0, other ?? 0)];
-    }),
-  );
+  const at = ({ durations }: Measured, step: keyof Steps, share: number): number =>
+    percentile(
+      durations[step].toSorted((a, b) => a - b),
+      share,
+    );
+  const rows: string[][] = [];
+  for (const step of Object.keys(tools.durations) as (keyof Steps)[]) {
+    for (const share of [0.5, 0.99]) {
+      const cells = cellsOf(at(tools, step, share), at(api, step, share));
+      rows.push([`${step}, p${share * 100} ms`, ...cells]);
+    }
+  }
   const cpu = [tools, api].map(({ cpuSeconds }) => (1000 * cpuSeconds) / sessions);
   rows.push(["CPU of a session, ms", ...cellsOf(cpu[0] ?? 0, cpu[1] ?? 0)]);
   return formatCells(["", "tools", "API", "ratio"], rows);

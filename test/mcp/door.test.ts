@@ -77,8 +77,8 @@ describe("the door of agents", () => {
       "Content-Type": "application/json",
       Accept: "application/json, text/event-stream",
     };
-    const call = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
-    for (const body of ["", "{", "[]", `[${call},${call}]`, "null", '{"jsonrpc":"1.0"}']) {
+    const list = '{"jsonrpc":"2.0","id":1,"method":"tools/list"}';
+    for (const body of ["", "{", "[]", `[${list},${list}]`, "null", '{"jsonrpc":"1.0"}']) {
       const { status } = await visit("POST", "/mcp", { token, headers, body });
       expect(status, body).toBe(400);
     }
