@@ -571,6 +571,9 @@ export interface Config {
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
+/** The address of the service where neither its configuration nor a stored request names one. */
+export const FALLBACK_PUBLIC_URL = "http://localhost";
+
 /** The public URL that was asked for last, and its host: a service has few. */
 let lastHost = { publicUrl: "", hostname: "" };
 

@@ -27,6 +27,7 @@ import { isLabelReader } from "../../repos/labels/label-owner.ts";
 import { UNDELIVERED } from "../../repos/repository/copy-default-hooks.ts";
 import { refuseNarrowToken } from "../../repos/repository/create-repository.ts";
 import { deleteRepository } from "../../repos/repository/delete-repository.ts";
+import { type ExpiryInput, newExpiry } from "../../repos/repository/expiry.ts";
 import {
   type CreationContext,
   insertRepository,
@@ -51,6 +52,7 @@ export interface GenerateOptions {
   readonly hasAvatar: boolean;
   readonly hasLabels: boolean;
   readonly hasBranchRules: boolean;
+  readonly expiry: ExpiryInput | undefined;
 }
 
 /**
@@ -87,6 +89,7 @@ export async function generateRepository(
     throw forbidden("you may not see the labels of the template");
   }
 
+  const expiry = newExpiry(options.expiry, ctx.now);
   const content = options.hasContent
     ? await readTemplate(ctx, template, creation, options)
     : undefined;
@@ -98,6 +101,7 @@ export async function generateRepository(
     description: options.description,
     isPrivate: options.isPrivate,
     defaultBranch,
+    expiry,
   };
   const created = await insertRepository(ctx, creation, columns, {
     toMore: (repo) => copyStatements(ctx, source.id, newRepositoryId(repo), options),

@@ -61,6 +61,8 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
       | "isEmpty"
       | "sizeBytes"
       | "lfsSizeBytes"
+      | "expiry"
+      | "forkRootName"
       | "hasIssues"
       | "hasPullRequests"
       | "hasWiki"
