@@ -131,15 +131,9 @@ export const repositories = sqliteTable(
     objectName: text().notNull().default(""),
     /**
      * The fork network whose packs it shares; a repository that is not a fork starts a network
-     * named after its object.
+     * named after its object, unless it shares the packs of its template.
      */
     networkName: text().notNull().default(""),
-    /**
-     * In a network that others started, the object of the repository from which the forks come to
-     * which it belongs; "" for those of the network's first. One that was generated from a template
-     * shares packs with it, and is no fork.
-     */
-    forkRootName: text().notNull().default(""),
     defaultBranch: text().notNull(),
     trustModel: text().notNull().default("default"),
     /** Total size of its packs. */
@@ -236,6 +230,18 @@ export const repositories = sqliteTable(
   ],
 );
 export type Repository = typeof repositories.$inferSelect;
+
+/**
+ * Repositories that share the packs of a network and belong to another family of forks than the one
+ * that started it: one that was generated from a template, and its forks.
+ */
+export const forkFamilies = sqliteTable("fork_families", {
+  repoId: integer()
+    .primaryKey()
+    .references(() => repositories.id, { onDelete: "cascade" }),
+  /** The object of the repository that was generated. */
+  rootName: text().notNull(),
+});
 
 /**
  * Git data that no repository refers to any more and that is due for removal. Maintained by a

@@ -17,8 +17,7 @@ const pathOf = ({ owner, name }: Pick<TestRepo, "owner" | "name">): string =>
 const rowOf = async (id: number) =>
   (await db.select().from(repositories).where(eq(repositories.id, id)))[0];
 
-const inSeconds = (seconds: number): string =>
-  new Date(Date.now() + seconds * 1000).toISOString();
+const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1000).toISOString();
 
 /** How far a time of a record is from now, in seconds. */
 const fromNow = (time: string): number => Math.round((Date.parse(time) - Date.now()) / 1000);
@@ -218,9 +217,9 @@ describe("a push", () => {
     expect((expiry?.expiresAt ?? 0) - (expiry?.checkAt ?? 0)).toBe(
       Math.floor((expiry?.extensionMs ?? 0) / 10),
     );
-    expect(
-      (await db.all(sql`select expiry from repositories where id = ${repo.id}`))[0],
-    ).toEqual({ expiry: JSON.stringify(expiry) });
+    expect((await db.all(sql`select expiry from repositories where id = ${repo.id}`))[0]).toEqual({
+      expiry: JSON.stringify(expiry),
+    });
   });
 
   it("moves no end that it does not extend, and none that is later", async () => {

@@ -12,6 +12,7 @@ import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { newForkName } from "../../../storage/object-names.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
 import { type ExpiryInput, newExpiry } from "./expiry.ts";
+import { joinFamily } from "./fork-family.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
@@ -68,13 +69,15 @@ export async function forkRepository(
     defaultBranch: row.defaultBranch,
     isEmpty: row.isEmpty,
     sizeBytes: row.sizeBytes,
-    forkRootName: row.forkRootName,
     expiry: ending,
   };
   try {
     const repo = await insertRepository(ctx, creation, columns, {
       parent: source,
-      toMore: (fork) => [copyLargeFiles(ctx.db, { fork, parentId: row.id, now: ctx.now })],
+      toMore: (fork) => [
+        copyLargeFiles(ctx.db, { fork, parentId: row.id, now: ctx.now }),
+        joinFamily(ctx.db, { fork, parentId: row.id }),
+      ],
     });
     const parent: RepositoryContext = { ...source, row: { ...row, forkCount: row.forkCount + 1 } };
     return { ...repo, parent };
