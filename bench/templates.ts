@@ -59,7 +59,9 @@ async function bench({ directory, track }: Resources): Promise<void> {
   console.log(`\n${formatCells(["case", "p50 ms", "p99 ms", "CPU ms"], rows)}`);
 }
 
-const toTenths = (value: number): string => value.toFixed(1);
+function toTenths(value: number): string {
+  return value.toFixed(1);
+}
 
 function parseOptions(args: string[]): { runs: number } {
   return refusingUnknown(() => {
@@ -87,7 +89,9 @@ async function openApi({ origin, password }: StartedService): Promise<Post> {
   return (path, body, method = "POST") => send(`token ${String(sha1)}`, method, path, body);
 }
 
-const templateOf = (size: number): string => `template-${size}`;
+function templateOf(size: number): string {
+  return `template-${size}`;
+}
 
 async function makeTemplate(
   { origin, password }: StartedService,
@@ -117,18 +121,20 @@ function* history(size: number): Generator<string> {
 
 type Case = readonly [name: string, run: (repo: string) => Promise<unknown>];
 
-const casesOf = (post: Post): readonly Case[] => [
-  ["an empty repository", (name) => post("/user/repos", { name: `e-${name}` })],
-  [
-    "a repository with a README",
-    (name) => post("/user/repos", { name: `r-${name}`, auto_init: true }),
-  ],
-  ...SIZES.map((size): Case => {
-    const path = `/repos/${OWNER}/${templateOf(size)}/generate`;
-    const words = `of a template of ${size} ${size === 1 ? "file" : "files"}`;
-    return [
-      words,
-      (name) => post(path, { owner: OWNER, name: `t${size}-${name}`, git_content: true }),
-    ];
-  }),
-];
+function casesOf(post: Post): readonly Case[] {
+  return [
+    ["an empty repository", (name) => post("/user/repos", { name: `e-${name}` })],
+    [
+      "a repository with a README",
+      (name) => post("/user/repos", { name: `r-${name}`, auto_init: true }),
+    ],
+    ...SIZES.map((size): Case => {
+      const path = `/repos/${OWNER}/${templateOf(size)}/generate`;
+      const words = `of a template of ${size} ${size === 1 ? "file" : "files"}`;
+      return [
+        words,
+        (name) => post(path, { owner: OWNER, name: `t${size}-${name}`, git_content: true }),
+      ];
+    }),
+  ];
+}

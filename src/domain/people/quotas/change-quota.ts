@@ -1,11 +1,11 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { qualified } from "../../../db/db.ts";
 import { accessTokens, repositories, users, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { defined } from "../../../lib/defined.ts";
 import { notFound } from "../../../lib/failure.ts";
-import { only } from "../../../lib/only.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { isBeingDeleted } from "../accounts/is-being-deleted.ts";
 import { bytesMaxOf, storedBytes, tokenCountMaxOf } from "./owner-quota.ts";
@@ -23,23 +23,26 @@ export interface AccountQuotaState {
   readonly tokens: QuotaEntry;
 }
 
-/** Finds the quota of an account. Cost: one query, which adds up what the account stores. */
+/**
+ * Finds the quota of an account. Cost: one query, which adds up what the account stores.
+ *
+ * @throws Failure `not_found` if the account was deleted meanwhile.
+ */
 export async function findQuota(ctx: Ctx, account: User): Promise<AccountQuotaState> {
   const { config, db } = ctx;
-  const id = sql`${account.id}`;
-  const used = only(
-    await db
-      .select({
-        repositories: sql<number>`(
-          select count(*) from ${repositories} where ${repositories.ownerId} = ${id}
-        )`.as("repository_count"),
-        bytes: storedBytes(id).as("stored_bytes"),
-        tokens: sql<number>`(
-          select count(*) from ${accessTokens} where ${accessTokens.userId} = ${id}
-        )`.as("token_count"),
-      })
-      .from(sql`(select 1)`),
-  );
+  const [used] = await db
+    .select({
+      repositories: qualified<number>(
+        sql`(select count(*) from ${repositories} where ${repositories.ownerId} = ${users.id})`,
+      ).as("repository_count"),
+      bytes: qualified<number>(storedBytes(sql`${users.id}`)).as("stored_bytes"),
+      tokens: qualified<number>(
+        sql`(select count(*) from ${accessTokens} where ${accessTokens.userId} = ${users.id})`,
+      ).as("token_count"),
+    })
+    .from(users)
+    .where(eq(users.id, account.id));
+  if (!used) throw notFound();
   const { repoCountMax } = account;
   return {
     repositories: {
