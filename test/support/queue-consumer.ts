@@ -1,5 +1,5 @@
-// What the consumer loads on first use: of two contexts that load a module at once, the runtime of the
-// tests lets one go on in the other's place, where it may not use what is its own.
+// What the consumer loads on first use: of two contexts that load a module at once, the runtime of
+// the tests lets one go on in the other's place, where it may not use what is its own.
 import "../../src/domain/actions/runs/evaluate-groups.ts";
 import "../../src/domain/actions/runs/start-runs.ts";
 import "../../src/domain/exchange/imports/advance-import.ts";
