@@ -2,9 +2,11 @@ import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { qualified } from "../../../db/db.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import { accessTokens, repositories, users, type User } from "../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../events/record.ts";
 import { defined } from "../../../lib/defined.ts";
+import { differing } from "../../../lib/differing.ts";
 import { notFound } from "../../../lib/failure.ts";
 import { recordAuditIfChanged } from "../audit/record-audit.ts";
 import { isBeingDeleted } from "../accounts/is-being-deleted.ts";
@@ -30,18 +32,7 @@ export interface AccountQuotaState {
  */
 export async function findQuota(ctx: Ctx, account: User): Promise<AccountQuotaState> {
   const { config, db } = ctx;
-  const [used] = await db
-    .select({
-      repositories: qualified<number>(
-        sql`(select count(*) from ${repositories} where ${repositories.ownerId} = ${users.id})`,
-      ).as("repository_count"),
-      bytes: qualified<number>(storedBytes(sql`${users.id}`)).as("stored_bytes"),
-      tokens: qualified<number>(
-        sql`(select count(*) from ${accessTokens} where ${accessTokens.userId} = ${users.id})`,
-      ).as("token_count"),
-    })
-    .from(users)
-    .where(eq(users.id, account.id));
+  const [used] = await usedBy(db, { accountId: account.id });
   if (!used) throw notFound();
   const { repoCountMax } = account;
   return {
@@ -53,6 +44,21 @@ export async function findQuota(ctx: Ctx, account: User): Promise<AccountQuotaSt
     tokens: { limit: tokenCountMaxOf(ctx, account), used: used.tokens },
   };
 }
+
+const usedBy = prepare((db, { accountId }: Params<{ accountId: number }>) =>
+  db
+    .select({
+      repositories: qualified<number>(
+        sql`(select count(*) from ${repositories} where ${repositories.ownerId} = ${users.id})`,
+      ).as("repository_count"),
+      bytes: qualified<number>(storedBytes(sql`${users.id}`)).as("stored_bytes"),
+      tokens: qualified<number>(
+        sql`(select count(*) from ${accessTokens} where ${accessTokens.userId} = ${users.id})`,
+      ).as("token_count"),
+    })
+    .from(users)
+    .where(eq(users.id, accountId)),
+);
 
 /** Limits of an account; -1 for the service's, undefined for no change. */
 export interface QuotaEdit {
@@ -72,6 +78,11 @@ export async function changeQuota(ctx: Ctx, account: User, edit: QuotaEdit): Pro
     bytesMax: limitOf(edit.bytes, quota?.bytesMax),
     tokenCountMax: limitOf(edit.tokens, quota?.tokenCountMax),
   });
+  const columns = {
+    quota: Object.keys(limits).length === 0 ? null : limits,
+    repoCountMax: edit.repositories ?? account.repoCountMax,
+  };
+  if (Object.keys(differing(account, columns)).length === 0) return account;
   const { id: ownerId, kind } = account;
   const type =
     kind === "organization" ? ("organization.edited" as const) : ("user.edited" as const);
@@ -79,11 +90,7 @@ export async function changeQuota(ctx: Ctx, account: User, edit: QuotaEdit): Pro
   const [updated] = await ctx.db.batch([
     ctx.db
       .update(users)
-      .set({
-        quota: Object.keys(limits).length === 0 ? null : limits,
-        repoCountMax: edit.repositories ?? account.repoCountMax,
-        updatedAt: ctx.now,
-      })
+      .set({ ...columns, updatedAt: ctx.now })
       .where(and(eq(users.id, ownerId), sql`not ${isBeingDeleted(sql`${users.id}`)}`))
       .returning(),
     recordIfChanged(ctx, { type, ownerId, changed }),
