@@ -183,6 +183,13 @@ const Variables = z.object({
   ),
   /** Maximum repositories of an account; -1 is no limit. */
   MAX_CREATION_LIMIT: count(-1, -1, 1_000_000_000),
+  /**
+   * Maximum bytes that an account may store: git, wikis, large files, attachments and packages; -1
+   * is no limit.
+   */
+  MAX_BYTES_PER_OWNER: count(-1, -1, 999_999_999_999),
+  /** Maximum access tokens of a user; -1 is no limit. */
+  MAX_TOKENS_PER_USER: count(-1, -1, 1_000_000_000),
   /** Whether creating a repository makes its creator watch it. */
   AUTO_WATCH_NEW_REPOS: flag(true),
   /** Minimum length of a password, in characters. */
@@ -510,6 +517,8 @@ export interface Config {
   noReplyDomain: string;
   defaultBranch: string;
   repoCountMax: number;
+  ownerBytesMax: number;
+  tokenCountMax: number;
   isAutoWatchOn: boolean;
   passwordLengthMin: number;
   jsonBodyMaxBytes: number;
@@ -577,6 +586,9 @@ export interface Config {
   firstAdministrator: { name: string; password: string; email: string } | undefined;
 }
 
+/** The address of the service where neither its configuration nor a stored request names one. */
+export const FALLBACK_PUBLIC_URL = "http://localhost";
+
 /** The public URL that was asked for last, and its host: a service has few. */
 let lastHost = { publicUrl: "", hostname: "" };
 
@@ -613,6 +625,8 @@ export function parseConfig(env: object): Config {
     noReplyDomain: variables.NO_REPLY_DOMAIN,
     defaultBranch: variables.DEFAULT_BRANCH,
     repoCountMax: variables.MAX_CREATION_LIMIT,
+    ownerBytesMax: variables.MAX_BYTES_PER_OWNER,
+    tokenCountMax: variables.MAX_TOKENS_PER_USER,
     isAutoWatchOn: variables.AUTO_WATCH_NEW_REPOS,
     passwordLengthMin: variables.MIN_PASSWORD_LENGTH,
     jsonBodyMaxBytes: variables.JSON_BODY_MAX_BYTES,

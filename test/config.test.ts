@@ -69,6 +69,14 @@ const REFUSED: Readonly<Record<string, { allowed: string; values: unknown[] }>> 
     allowed: "a whole number from -1 to 1000000000",
     values: wrongNumbers("-2", "1000000001"),
   },
+  MAX_BYTES_PER_OWNER: {
+    allowed: "a whole number from -1 to 999999999999",
+    values: wrongNumbers("-2", "1000000000000"),
+  },
+  MAX_TOKENS_PER_USER: {
+    allowed: "a whole number from -1 to 1000000000",
+    values: wrongNumbers("-2", "1000000001"),
+  },
   PACKAGES_ENABLED: { allowed: "true or false", values: wrongFlags() },
   PACKAGES_LIMIT_TOTAL_OWNER_COUNT: {
     allowed: "a whole number from -1 to 1000000000",

@@ -25,16 +25,19 @@ const HANDLERS: Handlers = {
     const { syncPushMirror } = await import("../domain/exchange/mirrors/push/sync-push-mirror.ts");
     await syncPushMirror(ctx, mirrorId);
   },
+  "end-repositories": async (ctx) => {
+    const { endRepositories } = await import("../domain/operations/expiries/end-repositories.ts");
+    await endRepositories(ctx);
+  },
 };
 
-/** Does the work of a message about a mirror or an import. */
+/** Does the work of a message about a mirror, an import or ends of repositories. */
 export async function runRemoteJob(ctx: Ctx, job: RemoteJob): Promise<void> {
   const handler = HANDLERS[job.kind] as (ctx: Ctx, job: RemoteJob) => Promise<unknown>;
   await handler(ctx, job);
   await ctx.eventQueues.dispatchRecorded();
 }
 
-/** Whether a message is about a mirror or an import. */
+/** Whether a message is about a mirror, an import or ends of repositories. */
 export const isRemoteJob = (body: object): body is RemoteJob =>
-  "kind" in body &&
-  (body.kind === "pull-mirror" || body.kind === "push-mirror" || body.kind === "import");
+  "kind" in body && typeof body.kind === "string" && Object.hasOwn(HANDLERS, body.kind);

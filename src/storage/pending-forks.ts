@@ -1,4 +1,4 @@
-import type { ForkRecord, RepositoryLocation, SnapshotRecord } from "./repository-records.ts";
+import type { ForkRecord, RepositoryLocation, Seed, SnapshotRecord } from "./repository-records.ts";
 
 /** Refs in a row of a snapshot: it has at most 2 MB, and a name 1,000 bytes. */
 const PART_REFS = 500;
@@ -22,14 +22,22 @@ export class PendingForks {
     this.sql = sql;
   }
 
-  /** Adds a fork of a version, the repository's current one. */
-  add({ objectName, networkName }: RepositoryLocation, version: number, at: number): void {
+  /**
+   * Adds a fork of a version, the repository's current one. @param seed Of a generated repository.
+   */
+  add(
+    { objectName, networkName }: RepositoryLocation,
+    version: number,
+    at: number,
+    seed: Seed | undefined,
+  ): void {
     this.sql.exec(
-      "insert into forks (object_name, network_name, version, at) values (?, ?, ?, ?)",
+      "insert into forks (object_name, network_name, version, at, seed) values (?, ?, ?, ?, ?)",
       objectName,
       networkName,
       version,
       at,
+      seed === undefined ? null : JSON.stringify(seed),
     );
   }
 
@@ -63,14 +71,16 @@ export class PendingForks {
    */
   find(objectName: string, version: number, read: () => ForkState): ForkRecord | undefined {
     const [row] = this.sql
-      .exec<{ networkName: string; version: number }>(
-        `select network_name as "networkName", version from forks where object_name = ?`,
+      .exec<{ networkName: string; version: number; seed: string | null }>(
+        `select network_name as "networkName", version, seed from forks where object_name = ?`,
         objectName,
       )
       .toArray();
     if (!row) return undefined;
     const state = row.version === version ? read() : this.readState(row.version);
-    return { location: { objectName, networkName: row.networkName }, ...state };
+    const location = { objectName, networkName: row.networkName };
+    const seed = row.seed === null ? undefined : (JSON.parse(row.seed) as Seed);
+    return { location, ...state, seed };
   }
 
   private readState(version: number): ForkState {

@@ -7,6 +7,7 @@ import { PackList } from "./pack-list.ts";
 import { PendingForks } from "./pending-forks.ts";
 import { RefLeases } from "./ref-leases.ts";
 import { RefTable } from "./ref-table.ts";
+import { storeSeedPack } from "./seed-pack.ts";
 import { FORK_ROW_MS, RETIRED_LIFE_MS, UPLOAD_LIFE_MS } from "./retention.ts";
 import type {
   CollectedPack,
@@ -29,10 +30,15 @@ import type {
   ReplaceOutcome,
   RepositoryLocation,
   RepositorySummary,
+  RequiredRef,
+  Seed,
   SnapshotRecord,
   StoredRef,
   Work,
 } from "./repository-records.ts";
+
+/** The state of a new fork, and packs that no other repository has. */
+type Beginning = Omit<ForkRecord, "seed"> & { ownPacks: PackRecord[] };
 
 /** Thrown inside a transaction to roll it back, and caught around it. */
 const undo = Symbol("undo");
@@ -92,6 +98,7 @@ const SCHEMA = [
     version integer not null, part integer not null, payload text not null,
     primary key (version, part)
   ) without rowid`,
+  `alter table forks add column seed text`,
 ];
 
 /**
@@ -386,18 +393,30 @@ export class RepositoryObject extends DurableObject<Env> {
    * Makes another object a fork, without the refs of pull requests: it takes over this repository
    * as it is now, at its first use. The list of refs goes from object to object, so that it passes
    * no Worker.
+   *
+   * @param generated For a repository that is generated of it: its commit, and the ref whose tree
+   *   that has.
+   * @returns False if that ref has another value; nothing is changed then.
    */
-  async fork(location: RepositoryLocation, fork: RepositoryLocation, at: number): Promise<void> {
+  async fork(
+    location: RepositoryLocation,
+    fork: RepositoryLocation,
+    at: number,
+    generated?: { readonly seed: Seed; readonly source: RequiredRef },
+  ): Promise<boolean> {
+    if (generated && !this.refs.hasValue(generated.source)) return false;
     this.packs.share();
+    const seed = generated?.seed;
     // The runtime sends no request before it has stored what was written.
     const object = this.env.REPOSITORY.getByName(fork.objectName);
     if (sourceOfFork(fork.objectName) !== location.objectName) {
-      await object.adopt({ location: fork, ...this.snapshot("none") });
-      return;
+      await object.adopt({ location: fork, ...this.snapshot("none"), seed });
+      return true;
     }
-    this.forks.add(fork, this.version(), at);
+    this.forks.add(fork, this.version(), at, seed);
     this.scheduleMaintenance(location, at + FORK_ROW_MS);
     if (this.forks.isFull()) await object.wake();
+    return true;
   }
 
   /** Undoes `fork`. Call only if no row of the fork was written. */
@@ -425,9 +444,10 @@ export class RepositoryObject extends DurableObject<Env> {
   private async takeOver(sourceName: string): Promise<void> {
     const fork = await this.env.REPOSITORY.getByName(sourceName).readFork(this.ctx.id.name ?? "");
     if (!fork) throw new Error("a fork of which its source does not know");
+    const begun = await this.withSeed(fork);
     this.ctx.storage.transactionSync(() => {
       this.migrate();
-      this.adopt(fork);
+      this.begin(begun);
       this.ctx.storage.kv.put("source", sourceName);
     });
     // The alarm repeats it.
@@ -456,11 +476,25 @@ export class RepositoryObject extends DurableObject<Env> {
   }
 
   /** Initializes this object as a fork. @throws Error if the repository is not new. */
-  adopt({ location, head, refs, packs }: ForkRecord): void {
+  async adopt(fork: ForkRecord): Promise<void> {
+    this.begin(await this.withSeed(fork));
+  }
+
+  /** What a fork begins with: that of a generated repository is its commit. */
+  private async withSeed(fork: ForkRecord): Promise<Beginning> {
+    const { seed } = fork;
+    if (!seed) return { ...fork, ownPacks: [] };
+    const pack = await storeSeedPack(this.env.PACKS, fork, seed);
+    const refs = [{ name: seed.ref, oid: seed.oid, peeledOid: null }];
+    return { ...fork, head: seed.ref, refs, ownPacks: [pack] };
+  }
+
+  private begin({ location, head, refs, packs, ownPacks }: Beginning): void {
     this.ctx.storage.transactionSync(() => {
       if (this.version() > 0) throw new Error("a repository can't become a fork");
       for (const ref of refs) this.refs.put(ref);
       this.packs.add(packs, true);
+      this.packs.add(ownPacks);
       if (head !== null) this.ctx.storage.kv.put("head", head);
       this.bumpVersion();
     });

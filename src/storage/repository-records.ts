@@ -1,4 +1,6 @@
 import type { MergeStyle } from "../db/schema/index.ts";
+import type { ByteText } from "../git/byte-text.ts";
+import type { Oid } from "../git/oid.ts";
 import type { CollectionPolicy } from "./collection-policy.ts";
 
 /** The location of a repository's git data. */
@@ -67,9 +69,25 @@ export interface SnapshotRecord {
   collections: number;
 }
 
+/**
+ * The commit with which a repository begins that was generated from a template. It has a tree of
+ * the template, and no parent.
+ */
+export interface Seed {
+  /** The full name of its branch, the only ref. */
+  ref: string;
+  oid: Oid;
+  /** Its content. */
+  commit: ByteText;
+  /** The upload of its pack, which belongs to it until it lists the pack. */
+  uploadId: string;
+}
+
 /** The refs and packs that a fork takes over from its source, and the fork's location. */
 export type ForkRecord = Pick<SnapshotRecord, "head" | "refs" | "packs"> & {
   location: RepositoryLocation;
+  /** With it, the packs are taken over, and no ref. */
+  seed?: Seed | undefined;
 };
 
 /** The mutable state of a repository at one moment, as a read needs it. */

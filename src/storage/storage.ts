@@ -56,6 +56,8 @@ import type {
   PushOutcome,
   ReplaceOutcome,
   RepositoryLocation,
+  RequiredRef,
+  Seed,
   Snapshot,
   SnapshotRecord,
   StoredRef,
@@ -562,6 +564,23 @@ export class StoredRepository {
    */
   async fork({ objectName, networkName }: RepositoryLocation, at: number): Promise<void> {
     await this.object.fork(this.location, { objectName, networkName }, at);
+  }
+
+  /**
+   * Makes another repository, which must be new, begin with a commit that has a tree of this one:
+   * it shares the packs, and no other ref or history. Cost: one call.
+   *
+   * @param source The ref whose tree it is.
+   * @returns False if that ref has another value by now; nothing is changed then.
+   */
+  generate(
+    { objectName, networkName }: RepositoryLocation,
+    at: number,
+    seed: Seed,
+    { name, oid }: RequiredRef,
+  ): Promise<boolean> {
+    const generated = { seed, source: { name, oid } };
+    return this.object.fork(this.location, { objectName, networkName }, at, generated);
   }
 
   /** Undoes `fork`. Call only if no row of the fork was written. */

@@ -31,6 +31,8 @@ const IN_REPOSITORIES: Partial<Record<EventKind, Audience>> = {
   "repository.edited": "everybody",
   "repository.renamed": "everybody",
   "repository.visibility_changed": "everybody",
+  "repository.archived": "everybody",
+  "repository.expiring": "everybody",
   "repository.topics_changed": "everybody",
   "repository.mirror_ended": "everybody",
   "push_mirror.added": "administrators",

@@ -11,7 +11,7 @@ import { UPLOAD_LIFE_MS } from "../../src/storage/retention.ts";
 import { call } from "../support/call.ts";
 import { History } from "../support/commits.ts";
 import { db } from "../support/db.ts";
-import { eventsOf } from "../support/events.ts";
+import { eventsOf, typesOf } from "../support/events.ts";
 import { failCalls, failing, serveFailing } from "../support/faults.ts";
 import { git, placeOf, readAllObjects } from "../support/git.ts";
 import {
@@ -213,6 +213,36 @@ describe(
         );
         expect(await pendingOf(repo)).toEqual([]);
         await expectNoStrays(repo, fork ? [repo, fork] : [repo]);
+        return faults;
+      });
+      expect(most).toBeGreaterThanOrEqual(3);
+    });
+
+    it("a repository of a template is complete or does not exist, and the template is unchanged", async () => {
+      const most = await failCalls(async (fault) => {
+        const { owner, repo } = await makePushed(2);
+        await db.update(repositories).set({ isTemplate: true }).where(eq(repositories.id, repo.id));
+        const refs = await refsOf(repo);
+        const faults = failing(fault);
+        const path = `/repos/${repo.owner}/${repo.name}/generate`;
+        const json = { owner: owner.name, name: freshName("made"), git_content: true };
+        const request = new Request(`http://x/api/v1${path}`, {
+          method: "POST",
+          headers: { Authorization: `token ${owner.token}`, "Content-Type": "application/json" },
+          body: JSON.stringify(json),
+        });
+        const response = await serveFailing(request, faults.bindings);
+
+        const rows = await db.select().from(repositories).where(eq(repositories.name, json.name));
+        expect(rows.length).toBeGreaterThanOrEqual(response?.status === 201 ? 1 : 0);
+        for (const each of [...rows, repo]) await maintain(each);
+        expect(await refsOf(repo)).toEqual(refs);
+        for (const row of rows) {
+          expect(await refsOf(row)).toHaveLength(1);
+          expect(typesOf(await eventsOf(row))).toEqual(["repository.created", "repository.pushed"]);
+        }
+        expect(await pendingOf(repo)).toEqual([]);
+        await expectNoStrays(repo, [repo, ...rows]);
         return faults;
       });
       expect(most).toBeGreaterThanOrEqual(3);

@@ -263,8 +263,8 @@ describe("a fork that nobody has used", () => {
     const [source, other] = [await makeSource(), at(freshName("other"))];
     await other.object.commitPush(other.location, push([update(MAIN, null, B)]));
     const fork = { location: other.location, ...(await source.object.snapshot("none")) };
-    await runInDurableObject(other.object, (object) => {
-      expect(() => object.adopt(fork)).toThrow("can't become a fork");
+    await runInDurableObject(other.object, async (object) => {
+      await expect(object.adopt(fork)).rejects.toThrow("can't become a fork");
     });
     expect((await other.object.snapshot()).refs).toMatchObject([{ oid: B }]);
   });

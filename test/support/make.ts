@@ -53,8 +53,11 @@ export interface TestRepo extends Repository {
   owner: string;
 }
 
+/** Columns of an account but those of JSON, which a prepared query binds as texts. */
+type AccountFields = Partial<Omit<User, "quota">>;
+
 /** The row of an account. */
-function accountRow(kind: User["kind"], fields: Partial<User>) {
+function accountRow(kind: User["kind"], fields: AccountFields) {
   const name = fields.name ?? freshName(kind === "user" ? "user" : "org");
   const email = `${name}@example.com`;
   const lowerName = name.toLowerCase();
@@ -148,7 +151,7 @@ const insertMember = (
 
 /** Inserts rows with fresh names, in one batch each; `fields` overrides the defaults. */
 export const make = {
-  async user(fields: Partial<User> = {}): Promise<TestUser> {
+  async user(fields: AccountFields = {}): Promise<TestUser> {
     const user = accountRow("user", fields);
     const { secret, row: token } = await makeToken();
     const { email } = user;
@@ -159,10 +162,10 @@ export const make = {
   },
 
   /** A user who signs in with a password. */
-  userWithPassword: (fields: Partial<User> = {}): Promise<TestUser> =>
+  userWithPassword: (fields: AccountFields = {}): Promise<TestUser> =>
     make.user({ passwordHash: PASSWORD_HASH, ...fields }),
 
-  admin: (fields: Partial<User> = {}): Promise<TestUser> => make.user({ isAdmin: true, ...fields }),
+  admin: (fields: AccountFields = {}): Promise<TestUser> => make.user({ isAdmin: true, ...fields }),
 
   /** Inserts a token and returns its secret. */
   async token({ id: userId }: Pick<User, "id">, fields: TokenFields = {}): Promise<string> {
@@ -180,7 +183,7 @@ export const make = {
   },
 
   /** An organization whose owners are `owners`. */
-  async org(owners: Pick<User, "id">[], fields: Partial<User> = {}): Promise<User> {
+  async org(owners: Pick<User, "id">[], fields: AccountFields = {}): Promise<User> {
     const row = accountRow("organization", fields);
     const id = idOf(row.lowerName);
     const teamId = sql<number>`(select id from teams where org_id = ${id} and lower_name = 'owners')`;

@@ -6,6 +6,7 @@ import "../../src/domain/exchange/imports/advance-import.ts";
 import "../../src/domain/exchange/imports/sync-parts.ts";
 import "../../src/domain/exchange/mirrors/pull/sync-pull-mirror.ts";
 import "../../src/domain/exchange/mirrors/push/sync-push-mirror.ts";
+import "../../src/domain/operations/expiries/end-repositories.ts";
 import worker from "../../src/worker.ts";
 
 /** The queue consumer of the isolate, which outlives the test files that run in it. */

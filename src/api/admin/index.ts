@@ -4,6 +4,7 @@ import { cron } from "./cron.ts";
 import { adminEmails } from "./emails.ts";
 import { userKeys } from "./keys.ts";
 import { adminRepositories } from "./repositories.ts";
+import { quotas } from "./quotas.ts";
 import { secondFactors } from "./second-factors.ts";
 import { unadopted } from "./unadopted.ts";
 import { adminUsers } from "./users.ts";
@@ -15,6 +16,7 @@ export const adminRoutes = [
   adminUsers,
   adminRepositories,
   userKeys,
+  quotas,
   secondFactors,
   badges,
   adminEmails,

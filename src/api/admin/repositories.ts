@@ -9,7 +9,7 @@ import { endpoints } from "../endpoints.ts";
 import { ownerForAdmin } from "../guards/account.ts";
 import { requireUser } from "../guards/guard.ts";
 import { siteAdmin } from "../guards/people.ts";
-import { CreateRepository } from "../repos/create-repository-body.ts";
+import { CreateRepository, toNewRepository } from "../repos/create-repository-body.ts";
 import { RepoPath } from "../repos/paths.ts";
 import { UserPath } from "../users/paths.ts";
 
@@ -36,7 +36,7 @@ adminRepositories.openapi(
   async (c) => {
     const { ctx, account: owner, viewer } = c.var;
     const creation = creationForOther(owner, requireUser(ctx.actor));
-    const repo = await createRepository(ctx, creation, c.req.valid("json"));
+    const repo = await createRepository(ctx, creation, toNewRepository(c.req.valid("json")));
     return c.json(toRepository(repo, viewer), 201);
   },
 );

@@ -12,7 +12,7 @@ import { endpoints } from "../endpoints.ts";
 import { inOrg } from "../guards/account.ts";
 import { answerPage } from "../handlers.ts";
 import { Paging } from "../paging.ts";
-import { CreateRepository } from "../repos/create-repository-body.ts";
+import { CreateRepository, toNewRepository } from "../repos/create-repository-body.ts";
 import { OrgPath } from "./paths.ts";
 
 export const organizationRepositories = endpoints();
@@ -83,7 +83,11 @@ async function createInOrganization(
   if (!membership.canCreateRepository) {
     throw forbidden("Given user is not allowed to create repository in organization.");
   }
-  return createRepository(ctx, { owner: org, creator: user, ownsOwner: membership.isOwner }, input);
+  return createRepository(
+    ctx,
+    { owner: org, creator: user, ownsOwner: membership.isOwner },
+    toNewRepository(input),
+  );
 }
 
 organizationRepositories.openapi(

@@ -1,7 +1,9 @@
 import { z } from "@hono/zod-openapi";
 
 import { LABEL_TEMPLATES } from "../../domain/code/templates/label-templates.ts";
+import type { NewRepository } from "../../domain/repos/repository/create-repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
+import { EXPIRY_FIELDS, toExpiryInput } from "./expiry-fields.ts";
 
 const TRUST_MODELS = ["default", "collaborator", "committer", "collaboratorcommitter"] as const;
 
@@ -32,4 +34,11 @@ export const CreateRepository = body({
     .enum(["", ...LABEL_TEMPLATES])
     .optional()
     .openapi({ description: "The template of the first labels" }),
+  ...EXPIRY_FIELDS,
 }).openapi("CreateRepoOption");
+
+/** Converts a request body into the input for a new repository. */
+export const toNewRepository = (sent: z.infer<typeof CreateRepository>): NewRepository => ({
+  ...sent,
+  expiry: toExpiryInput(sent),
+});

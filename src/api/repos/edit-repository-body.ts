@@ -5,6 +5,7 @@ import type { MirrorEdit } from "../../domain/exchange/mirrors/pull/edit-mirror.
 import type { RepositoryEdit } from "../../domain/repos/repository/edit-repository.ts";
 import { defined } from "../../lib/defined.ts";
 import { body, optionalFlag, optionalText } from "../json-body.ts";
+import { EXPIRY_FIELDS, toExpiryInput } from "./expiry-fields.ts";
 
 export const EditRepository = body({
   name: z.string().min(1).max(100).optional(),
@@ -64,6 +65,7 @@ export const EditRepository = body({
   mirror_address: optionalText(4096).openapi({ description: "Of a mirror: its remote" }),
   mirror_username: optionalText(255),
   mirror_password: optionalText(4096),
+  ...EXPIRY_FIELDS,
 }).openapi("EditRepoOption");
 type Sent = z.infer<typeof EditRepository>;
 
@@ -76,6 +78,7 @@ export function toEdit(sent: Sent, repo: Repository): RepositoryEdit {
     isPrivate: sent.private,
     isTemplate: sent.template,
     isArchived: sent.archived,
+    expiry: toExpiryInput(sent),
     defaultBranch: sent.default_branch,
     hasCode: sent.has_code,
     hasIssues: sent.has_issues,

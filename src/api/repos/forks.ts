@@ -12,6 +12,7 @@ import { inRepo, signedInRepo } from "../guards/repository.ts";
 import { answerPage } from "../handlers.ts";
 import { Paging } from "../paging.ts";
 import { body, optionalText } from "../json-body.ts";
+import { EXPIRY_FIELDS, toExpiryInput } from "./expiry-fields.ts";
 import { RepoPath } from "./paths.ts";
 
 const CreateFork = body({
@@ -21,6 +22,7 @@ const CreateFork = body({
   name: optionalText(100).openapi({
     description: "The name of the fork; the repository's name if empty",
   }),
+  ...EXPIRY_FIELDS,
 }).openapi("CreateForkOption");
 
 export const forks = endpoints();
@@ -46,7 +48,10 @@ forks.openapi(
       throw forbidden("the code of this repository can't be read");
     }
     const creation = await findForkContext(ctx, user, input.organization);
-    const fork = await forkRepository(ctx, repo, creation, { name: input.name });
+    const fork = await forkRepository(ctx, repo, creation, {
+      name: input.name,
+      expiry: toExpiryInput(input),
+    });
     return c.json(toRepository(fork, viewer), 202);
   },
 );

@@ -8,6 +8,7 @@ import { json, refusals } from "../answers.ts";
 import { endpoints } from "../endpoints.ts";
 import { signedInRepo } from "../guards/repository.ts";
 import { body, optionalFlag, optionalText, requiredText } from "../json-body.ts";
+import { EXPIRY_FIELDS, toExpiryInput } from "./expiry-fields.ts";
 
 const GenerateRepository = body({
   owner: optionalText(40)
@@ -30,6 +31,7 @@ const GenerateRepository = body({
   protected_branch: optionalFlag().openapi({
     description: "Copy the branch protections of the template",
   }),
+  ...EXPIRY_FIELDS,
 }).openapi("GenerateRepoOption");
 
 const TemplatePath = z.object({
@@ -89,6 +91,7 @@ generate.openapi(
       hasAvatar: sent.avatar ?? false,
       hasLabels: sent.labels ?? false,
       hasBranchRules: sent.protected_branch ?? false,
+      expiry: toExpiryInput(sent),
     });
     return c.json(toRepository(repo, viewer), 201);
   },

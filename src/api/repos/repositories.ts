@@ -16,7 +16,7 @@ import { inRepo } from "../guards/repository.ts";
 import { answerPage } from "../handlers.ts";
 import { Paging } from "../paging.ts";
 import { PathId } from "../path-id.ts";
-import { CreateRepository } from "./create-repository-body.ts";
+import { CreateRepository, toNewRepository } from "./create-repository-body.ts";
 import { EditRepository, toEdit, toMirrorEdit } from "./edit-repository-body.ts";
 import { RepoPath } from "./paths.ts";
 
@@ -42,7 +42,7 @@ repositories.openapi(
     const repo = await createRepository(
       ctx,
       { owner: user, creator: user, ownsOwner: true },
-      input,
+      toNewRepository(input),
     );
     return c.json(toRepository(repo, viewer), 201);
   },

@@ -63,6 +63,12 @@ export const isMemberOf = (orgId: SQL, userId: SQL): SQL => sql`exists (
 export const isOwnerOf = (orgId: SQL, userId: SQL): SQL =>
   isInTeamOf(orgId, userId, sql`${teams.access} = ${ACCESS.owner}`);
 
+/** Selects the ids of the users who own an organization. */
+export const organizationOwnerIds = (orgId: number | SQL): SQL => sql`
+  select ${teamMembers.userId}
+  from ${teams} join ${teamMembers} on ${teamMembers.teamId} = ${teams.id}
+  where ${teams.orgId} = ${orgId} and ${teams.access} = ${ACCESS.owner}`;
+
 const isInTeamOf = (orgId: SQL, userId: SQL, condition: SQL): SQL => sql`exists (
   select 1 from ${teamMembers} join ${teams} on ${teams.id} = ${teamMembers.teamId}
   where ${teams.orgId} = ${orgId} and ${teamMembers.userId} = ${userId} and ${condition}

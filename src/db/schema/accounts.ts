@@ -22,6 +22,12 @@ export type Visibility = "public" | "limited" | "private";
 export const EMAIL_NOTIFICATIONS = ["enabled", "onmention", "disabled", "andyourown"] as const;
 export type EmailNotifications = (typeof EMAIL_NOTIFICATIONS)[number];
 
+/** Limits of one account; the server's where one is missing, and none where it is -1. */
+export interface AccountQuota {
+  bytesMax?: number;
+  tokenCountMax?: number;
+}
+
 /** Users and organizations share one namespace, so they share one table. */
 export const users = sqliteTable(
   "users",
@@ -60,6 +66,8 @@ export const users = sqliteTable(
     canRepoAdminChangeTeamAccess: integer({ mode: "boolean" }).notNull().default(false),
     /** Maximum number of repositories the account may own; -1 for the server's setting. */
     repoCountMax: integer().notNull().default(-1),
+    /** What else the account may have; null for the server's settings. */
+    quota: text({ mode: "json" }).$type<AccountQuota>(),
     /**
      * The external authentication source of the account, 0 for this server, and the account's name
      * there.

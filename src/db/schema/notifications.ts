@@ -45,6 +45,9 @@ export const notifications = sqliteTable(
     uniqueIndex("notifications_release")
       .on(table.userId, table.releaseId)
       .where(sql`${table.releaseId} is not null`),
+    uniqueIndex("notifications_of_itself")
+      .on(table.userId, table.repoId)
+      .where(sql`${table.subject} = 'repository'`),
     // The orders of the lists, which are merged from one range for each status and subject.
     index("notifications_by_updated").on(
       table.userId,

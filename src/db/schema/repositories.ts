@@ -76,6 +76,19 @@ export interface RepositoryOrigin {
   };
 }
 
+/** What becomes of a repository at its end. */
+export const EXPIRY_ACTIONS = ["delete", "archive"] as const;
+
+/** The end of a repository. Times are in milliseconds. */
+export interface RepositoryExpiry {
+  expiresAt: number;
+  action: (typeof EXPIRY_ACTIONS)[number];
+  /** How long after a push the end is at least; null if pushes do not move it. */
+  extensionMs: number | null;
+  /** When the schedule looks at it next: to announce the end, then to carry it out. */
+  checkAt: number;
+}
+
 const flag = () => integer({ mode: "boolean" }).notNull();
 
 export const repositories = sqliteTable(
@@ -97,6 +110,8 @@ export const repositories = sqliteTable(
     isPrivate: flag(),
     /** Private if `isPrivate`, else the owner's visibility. Maintained by a trigger. */
     visibility: text().$type<Visibility>().notNull().default("private"),
+    /** Null for a repository that does not end. */
+    expiry: text({ mode: "json" }).$type<RepositoryExpiry>(),
     /** The names of its topics, copied from `repository_topics` for the repository's JSON. */
     topics: text({ mode: "json" }).$type<string[]>().notNull().default([]),
     /** The last detected main language and licenses, the latter as SPDX ids. */
@@ -116,7 +131,7 @@ export const repositories = sqliteTable(
     objectName: text().notNull().default(""),
     /**
      * The fork network whose packs it shares; a repository that is not a fork starts a network
-     * named after its object.
+     * named after its object, unless it shares the packs of its template.
      */
     networkName: text().notNull().default(""),
     defaultBranch: text().notNull(),
@@ -191,6 +206,10 @@ export const repositories = sqliteTable(
     index("repositories_avatar")
       .on(table.avatarHash)
       .where(sql`${table.avatarHash} <> ''`),
+    // The few that end, in the order in which the schedule looks at them.
+    index("repositories_expiring")
+      .on(sql`${table.expiry} ->> '$.checkAt'`)
+      .where(sql`${table.expiry} is not null`),
     check("repositories_visibility", sql`${table.visibility} in ('public', 'limited', 'private')`),
     check(
       "repositories_some_unit",
@@ -211,6 +230,18 @@ export const repositories = sqliteTable(
   ],
 );
 export type Repository = typeof repositories.$inferSelect;
+
+/**
+ * Repositories that share the packs of a network and belong to another family of forks than the one
+ * that started it: one that was generated from a template, and its forks.
+ */
+export const forkFamilies = sqliteTable("fork_families", {
+  repoId: integer()
+    .primaryKey()
+    .references(() => repositories.id, { onDelete: "cascade" }),
+  /** The object of the repository that was generated. */
+  rootName: text().notNull(),
+});
 
 /**
  * Git data that no repository refers to any more and that is due for removal. Maintained by a

@@ -1,3 +1,4 @@
+import type { RepositoryExpiry } from "../../db/schema/index.ts";
 import type { StoredUpdate } from "../../shapes/events/activity.ts";
 import type { RepositoryPayload } from "../../shapes/webhooks/repository-payload.ts";
 
@@ -46,6 +47,16 @@ export type RepositoryEvent =
       permission: "read" | "write" | "admin";
     }
   | { type: "collaborator.removed"; repoId: number; ownerId: number; userId: number }
+  | { type: "repository.archived"; repoId: number; ownerId: number }
+  | {
+      /** It ends soon. */
+      type: "repository.expiring";
+      repoId: number;
+      ownerId: number;
+      /** In milliseconds. */
+      expiresAt: number;
+      action: RepositoryExpiry["action"];
+    }
   | { type: "repository.topics_changed"; repoId: number; ownerId: number }
   /** A mirror becomes an ordinary repository. */
   | { type: "repository.mirror_ended"; repoId: number; ownerId: number }

@@ -2,6 +2,7 @@ import { z } from "@hono/zod-openapi";
 
 import {
   ACCESS,
+  EXPIRY_ACTIONS,
   PROJECT_PARTS,
   type PullSettings,
   type Repository as RepositoryRow,
@@ -85,6 +86,10 @@ const RepositoryFields = z.object({
   created_at: Time,
   updated_at: Time,
   archived_at: Time,
+  expires_at: Time.nullable().openapi({ description: "When it ends; null if it does not" }),
+  /** Of one that ends. */
+  expiry_action: z.enum(EXPIRY_ACTIONS).optional(),
+  extends_on_push: z.boolean().optional(),
   permissions: Permission,
   has_code: z.boolean(),
   has_issues: z.boolean(),
@@ -202,6 +207,7 @@ function toRepositoryFields(
     created_at: formatTime(row.createdAt),
     updated_at: formatTime(row.updatedAt),
     archived_at: row.archivedAt === null ? NEVER : formatTime(row.archivedAt),
+    ...toExpiry(row.expiry),
     permissions: toPermission(permission),
     ...toUnits(row),
     ...toPullSettings(row.isMirror ? MIRROR_PULL_SETTINGS : row.pullSettings),
@@ -214,6 +220,15 @@ function toRepositoryFields(
     licenses: row.licenses,
   };
 }
+
+const toExpiry = (expiry: RepositoryRow["expiry"]) =>
+  expiry
+    ? {
+        expires_at: formatTime(expiry.expiresAt),
+        expiry_action: expiry.action,
+        extends_on_push: expiry.extensionMs !== null,
+      }
+    : { expires_at: null };
 
 /** As Gitea shows a mirror, which has no pull requests. */
 const MIRROR_PULL_SETTINGS: PullSettings = {

@@ -6,6 +6,9 @@ export interface RepositoryPayload {
   action:
     | "created"
     | "deleted"
+    | "archived"
+    /** `expires_at` of the repository is near. */
+    | "expiring"
     | "mirror_failed"
     | "mirror_recovered"
     | "migration_finished"

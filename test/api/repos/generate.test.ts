@@ -3,7 +3,12 @@ import { describe, expect, it } from "vitest";
 
 import { branchProtections, hooks, labels, repositories } from "../../../src/db/schema/index.ts";
 import { MODE_EXECUTABLE, MODE_SUBMODULE, MODE_SYMLINK } from "../../../src/git/object/tree.ts";
+import { maintainRepository } from "../../../src/domain/code/git/maintain-repository.ts";
+import { encodeUtf8 } from "../../../src/git/byte-text.ts";
+import { hashObject } from "../../../src/git/object/hash-object.ts";
+import { codec } from "../../../src/storage/codec.ts";
 import { call } from "../../support/call.ts";
+import { History } from "../../support/commits.ts";
 import { db } from "../../support/db.ts";
 import { eventsOf, typesOf } from "../../support/events.ts";
 import { makeFiles, type TestFile } from "../../support/files.ts";
@@ -21,7 +26,15 @@ import {
 } from "../../support/large-files.ts";
 import { freshName, make, type TestRepo, type TestUser } from "../../support/make.ts";
 import { makeRule } from "../../support/protections.ts";
-import { filesOf, push, refsOf } from "../../support/push.ts";
+import {
+  filesOf,
+  makeEmptyPack,
+  push,
+  pushCommands,
+  refsOf,
+  storePush,
+} from "../../support/push.ts";
+import { systemCtx } from "../../support/system.ts";
 import { logged } from "../../support/usage.ts";
 
 type RepoFields = Parameters<typeof make.repo>[1];
@@ -103,10 +116,10 @@ describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
       "repository.created",
       "repository.pushed",
     ]);
-    // The template may be deleted without the new repository: they share no pack.
+    // The commit's pack is its own; that of the files is the template's.
     const location = await placeOf(answer.body.id);
-    expect(location.networkName).not.toBe(template.networkName);
-    expect(await filesOf(location)).toHaveLength(3);
+    expect(location.networkName).toBe(template.networkName);
+    expect((await filesOf(location)).filter((key) => key.includes("/packs/"))).toHaveLength(6);
     const read = await call("GET", `/repos/${fullName}`, { as: user });
     expect(read.body).toEqual({ ...answer.body, updated_at: read.body.updated_at });
   });
@@ -184,9 +197,10 @@ describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
     ["the list of files", { ".gitea/template": "x\n".repeat(40_000) }],
     [
       "the files together",
-      Object.fromEntries(
-        [1, 2, 3].map((at) => [`f${at}`, new Uint8Array(12 * 1024 * 1024).fill(at)]),
-      ),
+      Object.fromEntries([
+        [".gitea/template", "none"],
+        ...[1, 2, 3].map((at) => [`f${at}`, new Uint8Array(12 * 1024 * 1024).fill(at)]),
+      ]),
     ],
   ])("refuses a template whose size exceeds the limit of %s", async (_name, files) => {
     const { template } = await makeTemplate(files);
@@ -347,6 +361,171 @@ describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
     expect(
       (await generate(user, template, { name, description: "https://a.example" })).status,
     ).toBe(201);
+  });
+
+  it("costs the same for many files as for one", async () => {
+    const many = Object.fromEntries(
+      Array.from({ length: 900 }, (_, at) => [`d${at % 40}/f${at}`, `text ${at}`]),
+    );
+    const user = await make.user();
+    const costs = [];
+    for (const files of [{ "d/f": "text" }, many]) {
+      const { template } = await makeTemplate(files);
+      // What is read of the template stays in the isolate's memory.
+      await generate(user, template);
+      const { answer, line } = await logged(() => generate(user, template));
+      expect(answer.status).toBe(201);
+      const { d1Rounds, d1Calls, objectCalls, r2Calls } = line;
+      costs.push({ d1Rounds, d1Calls, objectCalls, r2Calls });
+      expect(Object.keys(await treeOf(answer.body.full_name, user))).toHaveLength(
+        Object.keys(files).length,
+      );
+    }
+    expect(costs[1]).toEqual(costs[0]);
+    expect(costs[0]).toMatchObject({ objectCalls: 2, r2Calls: 0 });
+  });
+
+  it("shares packs, and shows nothing of the template's other history by any door", async () => {
+    const owner = await make.user();
+    const template = await make.repo(owner, { isTemplate: true, isPrivate: true });
+    const history = new History();
+    const secretOid = hashObject("blob", encodeUtf8("secret of before"), codec);
+    const first = history.commit({ files: { secret: "secret of before", kept: "kept" } });
+    const head = history.commit({ files: { kept: "kept" }, parents: [first] });
+    const topic = history.commit({ files: { kept: "kept", topic: "topic" }, parents: [head] });
+    await storePush(template, "refs/heads/main", head, history.build());
+    await storePush(template, "refs/heads/topic", topic, history.build());
+    const { status, body } = await generate(owner, template, { name: freshName("made") });
+    expect(status).toBe(201);
+    const path = `/repos/${body.full_name}`;
+    const read = async (below: string): Promise<number> => (await call("GET", path + below)).status;
+    expect(await read("/raw/kept")).toBe(200);
+
+    for (const oid of [first, head, topic]) {
+      expect([oid, await read(`/git/commits/${oid}`)]).toEqual([oid, 404]);
+      expect(await read(`/git/commits/${oid.slice(0, 12)}`)).toBe(404);
+      expect(await read(`/commits?sha=${oid}`)).toBe(404);
+      expect(await read(`/raw/kept?ref=${oid}`)).toBe(404);
+      expect(await read(`/contents?ref=${oid}`)).toBe(404);
+      expect(await read(`/archive/${oid}.tar.gz`)).toBe(404);
+      expect(await read(`/compare/main...${oid}`)).toBe(404);
+      expect(await read(`/compare/main...${owner.name}:topic`)).toBe(404);
+      const branch = { new_branch_name: "b", old_ref_name: oid };
+      const made = await call("POST", `${path}/branches`, { as: owner, json: branch });
+      expect(made.status).toBeGreaterThanOrEqual(400);
+    }
+    // As an object that never was.
+    const never = await call("GET", `${path}/git/blobs/${"f".repeat(40)}`);
+    const secret = await call("GET", `${path}/git/blobs/${secretOid}`);
+    expect([secret.status, secret.body]).toEqual([never.status, never.body]);
+    expect(secret.status).toBe(400);
+    // The same in the template, to which they belong.
+    const own = `/repos/${template.owner}/${template.name}`;
+    const found = await call("GET", `${own}/git/blobs/${secretOid}`, { as: owner });
+    expect(found.status).toBe(200);
+
+    // A push that builds on what the refs of the new repository do not reach.
+    const other = new History();
+    const onTop = other.commit({ files: { kept: "kept" }, parents: [head] });
+    const to = { owner: owner.name, name: body.name };
+    for (const [oid, pack] of [
+      [onTop, other.build()],
+      [head, makeEmptyPack()],
+    ] as const) {
+      const pushed = await push(owner, to, oid, pack, "refs/heads/stolen");
+      expect(pushed.body).toMatch(/ng refs\/heads\/stolen|unpack [^o]/);
+    }
+    expect((await refsOf(await placeOf(body.id))).map(({ name }) => name)).toEqual([
+      "refs/heads/main",
+    ]);
+  });
+
+  it("is no fork: its pull requests come from its own forks, and not from the template", async () => {
+    const { owner, template } = await makeTemplate();
+    const user = await make.user();
+    const made = (await generate(user, template)).body;
+    const forker = await make.user();
+    const forkOf = async (fullName: string) =>
+      (
+        await call("POST", `/repos/${fullName}/forks`, {
+          as: forker,
+          json: { name: freshName("f") },
+        })
+      ).body;
+    // One of each, in one network of packs.
+    const [ofTemplate, ofMade] = [
+      await forkOf(`${template.owner}/${template.name}`),
+      await forkOf(made.full_name),
+    ];
+    expect(ofMade.parent.id).toBe(made.id);
+    for (const fork of [ofTemplate, ofMade]) {
+      const json = { content: btoa("text"), message: "Add", new_branch: "topic" };
+      const { status } = await call("POST", `/repos/${fork.full_name}/contents/${fork.name}`, {
+        as: forker,
+        json,
+      });
+      expect(status).toBe(201);
+    }
+    const open = (fullName: string, head: string, as = forker) =>
+      call("POST", `/repos/${fullName}/pulls`, { as, json: { base: "main", head, title: "T" } });
+    const toMade = await open(made.full_name, `${forker.name}:topic`);
+    expect(toMade).toMatchObject({ status: 201, body: { head: { repo: { id: ofMade.id } } } });
+    const toTemplate = await open(`${template.owner}/${template.name}`, `${forker.name}:topic`);
+    expect(toTemplate.body.head.repo.id).toBe(ofTemplate.id);
+    expect(
+      (await open(`${template.owner}/${template.name}`, `${user.name}:main`, user)).status,
+    ).toBe(404);
+    expect((await open(made.full_name, `${owner.name}:main`, owner)).status).toBe(404);
+  });
+
+  it("outlives its template, and that what it shares is collected", async () => {
+    const { owner, template, made } = await makeTemplate({ a: "a", "d/b": "b" });
+    const user = await make.user();
+    const [used, unused] = [
+      (await generate(user, template)).body,
+      (await generate(user, template)).body,
+    ];
+    expect(Object.keys(await treeOf(used.full_name, user))).toHaveLength(2);
+    await call("DELETE", `/repos/${template.owner}/${template.name}`, { as: owner });
+    const day = 25 * 3600 * 1000;
+    for (const at of [0, day, 2 * day]) {
+      for (const location of [template, await placeOf(used.id), await placeOf(unused.id)]) {
+        await maintainRepository(systemCtx({}, Date.now() + at), location);
+      }
+    }
+    for (const { full_name: fullName } of [used, unused]) {
+      expect(await treeOf(fullName, user)).toEqual({
+        a: ["100644", made.oids["a"]],
+        "d/b": ["100644", made.oids["d/b"]],
+      });
+      expect(await rawOf(fullName, "d/b", user)).toBe("b");
+    }
+  });
+
+  it("has what the template had then, also if it is used after later pushes", async () => {
+    const { owner, template, made } = await makeTemplate({ a: "a" });
+    const user = await make.user();
+    const { body } = await generate(user, template);
+    const next = makeFiles({ b: "b" });
+    const command = { ref: "refs/heads/main", old: made.oid, new: next.oid };
+    await pushCommands(owner, template, [command], { pack: next.pack });
+    expect(await treeOf(body.full_name, user)).toEqual({ a: ["100644", made.oids["a"]] });
+    expect(await treeOf((await generate(user, template)).body.full_name, user)).toEqual({
+      b: ["100644", next.oids["b"]],
+    });
+  });
+
+  it("can be a template itself, at any depth", async () => {
+    const { template, made } = await makeTemplate({ a: "a" });
+    const user = await make.user();
+    let from: { owner: string; name: string } = template;
+    for (let depth = 0; depth < 8; depth++) {
+      const { status, body } = await generate(user, from as TestRepo);
+      expect(status).toBe(201);
+      expect(await treeOf(body.full_name, user)).toEqual({ a: ["100644", made.oids["a"]] });
+      from = { owner: user.name, name: body.name };
+      await call("PATCH", `/repos/${body.full_name}`, { as: user, json: { template: true } });
+    }
   });
 
   it("creates it for the caller, an organization, or by an administrator for another", async () => {

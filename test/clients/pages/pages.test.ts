@@ -116,6 +116,7 @@ const ADMINISTRATION = [
   "/monitor/cron",
   "/monitor/queue",
   "/storage",
+  "/quotas/root",
   "/config",
   "/audit",
 ].map((part) => `/-/admin${part}`);

@@ -378,6 +378,7 @@ const ADMIN_PAGES: Readonly<Record<string, (site: Site) => string>> = {
   "the schedule": () => "/-/admin/monitor/cron",
   "the queues": () => "/-/admin/monitor/queue",
   "the storage": () => "/-/admin/storage",
+  "a quota": ({ user }) => `/-/admin/quotas/${user.name}`,
   "the settings of the service": () => "/-/admin/config",
   "the audit log of the service": () => "/-/admin/audit?kind=user.edited&actor=root&owner=root",
 };

@@ -232,6 +232,49 @@ describe("the settings of a repository", () => {
     expect((await rowOf(repo))?.archivedAt).toBeNull();
   });
 
+  it("give it an end, change it, and keep it after all", async () => {
+    const repo = await make.repo(owner);
+    const end = { days: "30", expiry_action: "archive" };
+    for (const days of ["", "0", "-1", "1.5", "x", "4000"]) {
+      const body = await expectRefused("whole number", repo, "", "expiry", { ...end, days });
+      expect(body).toContain('id="days-fault"');
+    }
+    await expectRefused("choices", repo, "", "expiry", { ...end, expiry_action: "burn" });
+    await save(repo, "", "expiry", end);
+    expect((await rowOf(repo))?.expiry).toMatchObject({ action: "archive", extensionMs: null });
+    expect(await show(repo)).toMatch(/It is archived .*in 4 weeks/);
+    await save(repo, "", "expiry", {
+      days: "2",
+      expiry_action: "delete",
+      extends_on_push: "on",
+    });
+    expect((await rowOf(repo))?.expiry).toMatchObject({
+      action: "delete",
+      extensionMs: 2 * 24 * 3600 * 1000,
+    });
+    expect((await browser.get(`/${owner.name}/${repo.name}`)).body).toMatch(
+      /This repository will be deleted .*in 1 day.*, and later by each push/,
+    );
+    await save(repo, "", "keep");
+    await save(repo, "", "keep");
+    expect((await rowOf(repo))?.expiry).toBeNull();
+    expect((await browser.get(`/${owner.name}/${repo.name}`)).body).not.toContain(
+      "will be deleted",
+    );
+  });
+
+  it("offer an administrator who may not delete it no deletion, and refuse one", async () => {
+    const other = await make.user();
+    const repo = await make.repo(other);
+    await make.collaborator(repo, owner, 3);
+    expect(await show(repo)).not.toContain("It is deleted");
+    await expectRefused("may let it be deleted", repo, "", "expiry", {
+      days: "30",
+      expiry_action: "delete",
+    });
+    await save(repo, "", "expiry", { days: "30", expiry_action: "archive" });
+  });
+
   it("offer it to a new owner, and take the offer back", async () => {
     const repo = await make.repo(owner);
     const other = await make.user();

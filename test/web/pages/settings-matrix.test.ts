@@ -236,6 +236,7 @@ const EXAMPLES: Readonly<Record<string, Fields | ((at: SettingsScene) => Fields)
   "repository  units": { has_code: "on", tracker: "internal", wiki: "off", projects_mode: "all" },
   "repository  pulls": { allow_squash_merge: "on", default_merge_style: "squash" },
   "repository  visibility": ({ repo }) => ({ repo_name: repo.name, visibility: "public" }),
+  "repository  expiry": { days: "30", expiry_action: "archive" },
   "repository  transfer": ({ repo }) => ({
     repo_name: repo.name,
     new_owner: users["a stranger"].name,

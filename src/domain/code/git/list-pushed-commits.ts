@@ -108,6 +108,13 @@ export async function listPushedCommits(
   return pushed;
 }
 
+/** The commits of a push that created the first branch with one commit. */
+export function describeFirstCommit(oid: Oid, content: Uint8Array): PushedCommits {
+  const { stored, message } = readCommit(oid, content);
+  const hasNoReferences = !REFERENCE.test(message);
+  return { commitCount: 1, commits: [stored], ...(hasNoReferences && { hasNoReferences }) };
+}
+
 /** A branch that a push created or updated. */
 type PushedBranch = MadeUpdate & { readonly newOid: Oid };
 

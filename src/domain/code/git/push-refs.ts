@@ -9,7 +9,7 @@ import { findMisleading, isRefName } from "../../../git/ref-name.ts";
 import { peel } from "../../../git/walk/peel.ts";
 import type { ReachableObjects } from "../../../git/walk/reachable-objects.ts";
 import { isDelete, type RefCommand } from "../../../git/wire/receive-request.ts";
-import type { Failure } from "../../../lib/failure.ts";
+import { Failure } from "../../../lib/failure.ts";
 import { log } from "../../../lib/log.ts";
 import { pause } from "../../../lib/time-slice.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -29,6 +29,7 @@ import type {
   StoredRef,
 } from "../../../storage/repository-records.ts";
 import type { StoredRepository } from "../../../storage/storage.ts";
+import { requireRoom } from "../../people/quotas/owner-quota.ts";
 import { BranchRule, type BranchRename } from "../protections/branch-rule.ts";
 import { wordDefault } from "../protections/ref-refusal.ts";
 import { loadRules } from "../protections/select-rules.ts";
@@ -144,7 +145,8 @@ export async function pushRefs(
   const stored = ctx.git.repository(row);
   const results = new Map<string, PushedRef>();
   const updates: RefUpdate[] = [];
-  const overflow = findOverflow(ctx, push);
+  const excess = await findExcess(ctx, repo, push);
+  const overflow = findOverflow(ctx, push) ?? excess?.message;
   const findRefusal = await openRules(ctx, repo, push);
   for (const command of push.commands) {
     const { ref } = command;
@@ -152,7 +154,8 @@ export async function pushRefs(
     if (turn) await turn;
     const update = await validateCommand(command, push, overflow);
     if (typeof update === "string") {
-      results.set(ref, { kind: "refused", ref, reason: update });
+      const failure = excess && update === excess.message ? { failure: excess } : {};
+      results.set(ref, { kind: "refused", ref, reason: update, ...failure });
       continue;
     }
     // SECURITY: every ref update passes here, over any protocol.
@@ -304,6 +307,21 @@ function findOverflow({ config }: Ctx, { pack, adopted, repository }: RefPush): 
   if ((!pack && !adopted) || bytesMax < 0) return undefined;
   const bytes = repository.catalog.packs.reduce((sum, { source }) => sum + source.sizeBytes, 0);
   return bytes > bytesMax ? `the repository may have ${bytesMax} bytes at most` : undefined;
+}
+
+/** The refusal of additions if the owner stores as much as they may. */
+async function findExcess(
+  ctx: Ctx,
+  { owner }: RepositoryContext,
+  { pack }: RefPush,
+): Promise<Failure | undefined> {
+  try {
+    await requireRoom(ctx, owner, pack?.packBytes ?? 0);
+    return undefined;
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
 }
 
 /**

@@ -13,6 +13,7 @@ import type {
   PushedMerge,
   RepositorySummary,
 } from "../../../storage/repository-records.ts";
+import { extendedExpiry } from "./extended-expiry.ts";
 import { isPullRef } from "./pull-refs.ts";
 import { mergeStatements } from "./record-merge.ts";
 import type { PushedCommits } from "./list-pushed-commits.ts";
@@ -156,7 +157,10 @@ const setPushedRow = prepare((db, p: Params<PushedRow>) =>
       isEmpty: p.isEmpty,
       sizeBytes: p.sizeBytes,
       ...(p.defaultBranch && { defaultBranch: p.defaultBranch }),
-      ...(p.at && { updatedAt: sql`max(${repositories.updatedAt}, ${p.at})` }),
+      ...(p.at && {
+        updatedAt: sql`max(${repositories.updatedAt}, ${p.at})`,
+        expiry: extendedExpiry(p.at),
+      }),
     })
     .where(eq(repositories.id, p.repoId)),
 );

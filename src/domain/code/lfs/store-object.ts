@@ -2,15 +2,18 @@ import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
+import { flagColumn } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import {
   lfsLooseFiles,
   lfsObjects,
   type Repository,
   repositories,
+  users,
 } from "../../../db/schema/index.ts";
 import { invalid, notFound } from "../../../lib/failure.ts";
 import { log } from "../../../lib/log.ts";
+import { mayStore, quotaExceeded, requireRoom } from "../../people/quotas/owner-quota.ts";
 import type { LargeFile } from "../../../storage/repository-records.ts";
 
 /** Maximum duration of an upload, in milliseconds. */
@@ -31,8 +34,9 @@ export interface DeclaredObject {
  * that adds the object to the repository. If a Worker dies in between, a job deletes the file.
  *
  * @returns False if the repository has the object already; the body is not read then.
- * @throws Failure `invalid` if size or hash differ from the declared ones, `not_found` if the
- * repository was deleted in the meantime, or if the upload took more than a day.
+ * @throws Failure `invalid` if size or hash differ from the declared ones, `too_large` beyond what
+ * the owner may store, `not_found` if the repository was deleted in the meantime, or if the upload
+ * took more than a day.
  */
 export async function storeObject(
   ctx: Ctx,
@@ -45,16 +49,21 @@ export async function storeObject(
   const uploadId = crypto.randomUUID();
   const file: LargeFile = { networkName, oid, uploadId };
   const isSameObject = and(eq(lfsObjects.repoId, repo.id), eq(lfsObjects.oid, oid));
-  const [present] = await db.batch([
+  const mayBeStored = mayStore(ctx, sql`${repo.ownerId}`, sizeBytes);
+  const [present, [room]] = await db.batch([
     db.select().from(lfsObjects).where(isSameObject),
+    db.select({ isEnough: flagColumn(mayBeStored, "is_enough") }).from(sql`(select 1)`),
     insertSelect(
       db,
       lfsLooseFiles,
       { uploadId, oid, networkName, expiresAt: now + LFS_UPLOAD_LIFE_MS },
-      sql`where not exists (select 1 from ${lfsObjects} where ${isSameObject})`,
+      sql`
+        where ${mayBeStored}
+          and not exists (select 1 from ${lfsObjects} where ${isSameObject})`,
     ),
   ]);
   if (present.length > 0) return false;
+  if (room?.isEnough === false) throw quotaExceeded();
 
   const isValid = await git.largeFiles.receive(file, sizeBytes, body).catch((error: unknown) => {
     dropLater(ctx, file);
@@ -67,7 +76,11 @@ export async function storeObject(
   // If this throws, it is unknown whether the repository has the object now, so the file is kept.
   const storedUploadId = await addToRepository(ctx, repo, file, sizeBytes);
   if (storedUploadId !== uploadId) dropLater(ctx, file);
-  if (storedUploadId === undefined) throw notFound("Repository not found");
+  if (storedUploadId === undefined) {
+    const [owner] = await db.select().from(users).where(eq(users.id, repo.ownerId));
+    if (owner) await requireRoom(ctx, owner, sizeBytes);
+    throw notFound("Repository not found");
+  }
   return true;
 }
 
@@ -78,11 +91,12 @@ export async function storeObject(
  * first; undefined if the repository was deleted or the upload expired.
  */
 async function addToRepository(
-  { db, now }: Ctx,
+  ctx: Ctx,
   repo: Repository,
   { oid, uploadId }: LargeFile,
   sizeBytes: number,
 ): Promise<string | undefined> {
+  const { db, now } = ctx;
   const isUpload = eq(lfsLooseFiles.uploadId, uploadId);
   // Checked against the database's clock when the statement runs.
   const isLoose = sql`exists (
@@ -95,7 +109,11 @@ async function addToRepository(
       db,
       lfsObjects,
       { repoId: repositories.id, oid, sizeBytes, uploadId, createdAt: now },
-      sql`from ${repositories} where ${repositories.id} = ${repo.id} and ${isLoose}`,
+      sql`
+        from ${repositories}
+        where ${repositories.id} = ${repo.id}
+          and ${isLoose}
+          and ${mayStore(ctx, sql`${repositories.ownerId}`, sizeBytes)}`,
     ).onConflictDoNothing(),
     size: db
       .update(repositories)

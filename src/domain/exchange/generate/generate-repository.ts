@@ -2,9 +2,10 @@ import { and, eq, getTableColumns, isNull, type SQL, sql } from "drizzle-orm";
 import { alias, type SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import { isAllowed } from "../../../auth/access/permission.ts";
+import { isConfined } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
-import { newRepositoryId } from "../../../db/new-repository-id.ts";
+import { newRepositoryId, type NewRepositoryRef } from "../../../db/new-repository-id.ts";
 import {
   avatarImages,
   branchProtections,
@@ -13,20 +14,22 @@ import {
   repositoryTopics,
   type User,
 } from "../../../db/schema/index.ts";
-import { encodeText } from "../../../git/byte-text.ts";
-import { forbidden, invalid } from "../../../lib/failure.ts";
+import { record } from "../../../events/record.ts";
+import { type ByteText, decodeText } from "../../../git/byte-text.ts";
+import { Failure, forbidden, invalid } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { toIdentity } from "../../people/accounts/git-identity.ts";
 import { checkBranchName } from "../../code/branches/branch-name.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { commitChange, type SnapshotDraft } from "../../code/git/commit-change.ts";
-import { makeCommit } from "../../code/git/make-commit.ts";
+import { describeFirstCommit } from "../../code/git/list-pushed-commits.ts";
 import { findRef, openWholeSnapshot } from "../../code/git/open-snapshot.ts";
 import { copyLabels } from "../../repos/labels/copy-labels.ts";
 import { isLabelReader } from "../../repos/labels/label-owner.ts";
 import { UNDELIVERED } from "../../repos/repository/copy-default-hooks.ts";
 import { refuseNarrowToken } from "../../repos/repository/create-repository.ts";
 import { deleteRepository } from "../../repos/repository/delete-repository.ts";
+import { startFamily } from "../../repos/repository/fork-family.ts";
+import { type ExpiryInput, newExpiry } from "../../repos/repository/expiry.ts";
 import {
   type CreationContext,
   insertRepository,
@@ -36,6 +39,7 @@ import { requireApprover } from "../webhooks/hooks/require-approver.ts";
 import { copyLargeFiles, findLargeFiles } from "./copy-large-files.ts";
 import { makeVariables } from "./expand-variables.ts";
 import { type ContentPlan, planContent } from "./plan-content.ts";
+import { makeFirstCommit, type SharedContent, shareTemplate } from "./share-template.ts";
 
 /** A new repository, and what it takes from its template. */
 export interface GenerateOptions {
@@ -51,14 +55,17 @@ export interface GenerateOptions {
   readonly hasAvatar: boolean;
   readonly hasLabels: boolean;
   readonly hasBranchRules: boolean;
+  readonly expiry: ExpiryInput | undefined;
 }
 
 /**
  * Generates a repository from a template: a repository of its own, whose only commit has the
  * template's files.
  *
- * All input is validated, and the template read as far as it must be known, before anything is
- * written. If the content can't be stored, the repository is deleted again.
+ * The files of a template without variables and large files are shared, so that their number does
+ * not matter; others are copied. All input is validated, and the template read as far as it must be
+ * known, before anything is written. If the content can't be stored, the repository is deleted
+ * again.
  *
  * SECURITY: webhooks are copied for administrators of the template only: their addresses and
  * secrets are credentials, which the owner of the new repository could send to an address of their
@@ -68,7 +75,8 @@ export interface GenerateOptions {
  * @throws Failure `invalid` if it is no template, for invalid names, and if its files can't be
  * written; `forbidden` for webhooks of another's template and for labels that the caller may not
  * see, for a token that is too narrow, and above the maximum number of repositories; `conflict` for
- * a name that is taken; `too_large` for a template that is too large to copy.
+ * a name that is taken, and for a template that is pushed to meanwhile; `not_found` if the template
+ * is deleted meanwhile; `too_large` for a template that is too large to copy.
  */
 export async function generateRepository(
   ctx: Ctx,
@@ -87,21 +95,50 @@ export async function generateRepository(
     throw forbidden("you may not see the labels of the template");
   }
 
-  const content = options.hasContent
-    ? await readTemplate(ctx, template, creation, options)
-    : undefined;
-  const objectName = crypto.randomUUID();
-  const columns = {
-    objectName,
-    networkName: objectName,
+  const expiry = newExpiry(options.expiry, ctx.now);
+  const base = {
     name: options.name,
     description: options.description,
     isPrivate: options.isPrivate,
     defaultBranch,
+    expiry,
   };
-  const created = await insertRepository(ctx, creation, columns, {
-    toMore: (repo) => copyStatements(ctx, source.id, newRepositoryId(repo), options),
-  });
+  const insert = (
+    columns: Parameters<typeof insertRepository>[2],
+    shared?: SharedContent,
+  ): Promise<RepositoryContext> =>
+    insertRepository(ctx, creation, columns, {
+      ...(shared && { packSourceId: source.id }),
+      toMore: (repo) => [
+        ...copyStatements(ctx, source.id, newRepositoryId(repo), options),
+        ...(shared
+          ? [
+              startFamily(ctx.db, { repo, rootName: shared.location.objectName }),
+              recordFirstCommit(ctx, repo, shared),
+            ]
+          : []),
+      ],
+    });
+  const shared = options.hasContent
+    ? await shareTemplate(ctx, template, creation.creator, defaultBranch)
+    : undefined;
+  if (shared) {
+    const { location, sizeBytes } = shared;
+    const columns = { ...base, ...location, sizeBytes, isEmpty: false };
+    try {
+      return withCopied(await insert(columns, shared), template, options);
+    } catch (error) {
+      // The row was certainly not written if the service refuses it, so nothing refers to the object.
+      if (error instanceof Failure) ctx.defer(ctx.git.repository(source).cancelFork(location));
+      throw error;
+    }
+  }
+
+  const content = options.hasContent
+    ? await readTemplate(ctx, template, creation, options)
+    : undefined;
+  const objectName = crypto.randomUUID();
+  const created = await insert({ ...base, objectName, networkName: objectName });
   const repo = withCopied(created, template, options);
   if (!content) return repo;
   try {
@@ -113,6 +150,21 @@ export async function generateRepository(
     await deleteRepository(ctx, repo);
     throw error;
   }
+}
+
+/** The statement that records the push of the commit with which a repository begins. */
+function recordFirstCommit(ctx: Ctx, repo: NewRepositoryRef, { seed, commit }: SharedContent) {
+  const pushed = describeFirstCommit(seed.oid, commit);
+  return record(ctx, {
+    type: "repository.pushed",
+    repoId: newRepositoryId(repo),
+    ownerId: repo.ownerId,
+    ...(isConfined(ctx.actor) && { isConfined: true }),
+    pushId: seed.uploadId,
+    part: 0,
+    refCount: 1,
+    updates: [{ ref: decodeText(seed.ref as ByteText), before: null, after: seed.oid, ...pushed }],
+  });
 }
 
 function requireHookAccess(ctx: Ctx, template: RepositoryContext): void {
@@ -155,18 +207,7 @@ async function writeContent(
   author: User,
   plan: ContentPlan,
 ): Promise<number> {
-  const identity = toIdentity(ctx, author);
-  const commit = await makeCommit(
-    ctx,
-    {
-      treeOid: plan.rootOid,
-      parentOids: [],
-      author: identity,
-      committer: identity,
-      message: encodeText("Initial commit\n"),
-    },
-    { operation: "first_commit", people: [author] },
-  );
+  const commit = await makeFirstCommit(ctx, author, plan.rootOid);
   const makeChange = async ({ pack }: SnapshotDraft) => ({
     updates: [{ ref: branchRef(repo.row.defaultBranch), to: pack.add("commit", commit) }],
     packPieces: ctx.git.repository(repo.row).packObjects(plan.count + 1, withCommit(plan, commit)),

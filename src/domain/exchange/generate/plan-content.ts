@@ -38,7 +38,7 @@ const EXPANDED_FILE_BYTES_MAX = 1024 * 1024;
 const EXPANDED_BYTES_MAX = 8 * 1024 * 1024;
 
 /** The file that lists the files with variables. It is not part of what is generated. */
-const GLOBS_FILE = [".gitea", "template"] as ByteText[];
+export const GLOBS_FILE = [".gitea", "template"] as ByteText[];
 const GLOBS_BYTES_MAX = 64 * 1024;
 
 /** The objects of a generated tree. */

@@ -5,6 +5,7 @@ import { attachmentLooseFiles, attachments, type Attachment } from "../../../db/
 import { type Failure, tooLarge } from "../../../lib/failure.ts";
 import { log } from "../../../lib/log.ts";
 import type { StoredBytes } from "../../../storage/hashed-files.ts";
+import { type LimitedOwner, requireRoom } from "../../people/quotas/owner-quota.ts";
 import { toAttachmentName } from "./attachment-name.ts";
 import { ATTACHMENT_HEAD_BYTES, isTypeAllowed } from "./attachment-type.ts";
 import type { FormFile } from "./form-file.ts";
@@ -37,10 +38,12 @@ export interface ReceivedFile extends LooseFile {
  * @param insert Inserts the attachment while `isNoted` holds; undefined if it can't be attached any
  *   more.
  * @returns What `insert` returned.
- * @throws Failure `too_large`, and the refusal of the type.
+ * @param owner Who owns the repository; undefined for a file that may exceed what they may store.
+ * @throws Failure `too_large`, also beyond what the owner may store, and the refusal of the type.
  */
 export async function receiveFile(
   ctx: Ctx,
+  owner: LimitedOwner | undefined,
   file: FormFile,
   { types, typeFailure }: FileRules,
   insert: (received: ReceivedFile) => Promise<Attachment | undefined>,
@@ -54,6 +57,12 @@ export async function receiveFile(
   }
   const stored = await storeLooseFile(ctx, pieces, config.attachmentMaxMib * MIB);
   const { uuid } = stored;
+  try {
+    if (owner) await requireRoom(ctx, owner, stored.sizeBytes);
+  } catch (error) {
+    dropLooseFile(ctx, uuid);
+    throw error;
+  }
   // If this throws, it is unknown whether the attachment exists, so the file is kept until its row
   // expires.
   const attachment = await insert({ name, ...stored });

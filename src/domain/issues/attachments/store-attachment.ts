@@ -47,7 +47,7 @@ export async function storeAttachment(
   const { now, config } = ctx;
   const named = { name: options.name || file.name, pieces: file.pieces };
   const rules = { types: config.attachmentTypes, typeFailure };
-  const stored = await receiveFile(ctx, named, rules, (received) =>
+  const stored = await receiveFile(ctx, subject.issue.repo.owner, named, rules, (received) =>
     insertAttachment(ctx, subject, { ...received, createdAt: options.createdAt ?? now }),
   );
   if (stored) return stored;

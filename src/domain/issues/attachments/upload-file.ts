@@ -34,7 +34,7 @@ export async function uploadFile(
   const { row } = repo;
   const rules = { types: config.attachmentTypes, typeFailure };
   const isBlocked = isBlockedBy(sql`${uploader.id}`, sql`${row.ownerId}`);
-  const stored = await receiveFile(ctx, file, rules, async (received) => {
+  const stored = await receiveFile(ctx, repo.owner, file, rules, async (received) => {
     const upload = {
       ...received,
       name: unlessBlocked(isBlocked, received.name),

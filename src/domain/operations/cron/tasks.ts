@@ -43,6 +43,7 @@ const loadSettling = () => import("../../actions/runs/settle-left.ts");
 const loadStart = () => import("../../actions/runs/start-by-hand.ts");
 const loadEnds = () => import("../../actions/tasks/end-tasks.ts");
 const loadApplicationPurge = () => import("../../people/oauth/purge-applications.ts");
+const loadExpiries = () => import("../expiries/send-due-expiries.ts");
 const loadCleanup = () => import("../../actions/clean-up-actions.ts");
 
 /** All tasks of the schedule, in the order in which administrators see them. */
@@ -65,6 +66,11 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "continue_migrations", schedule: EVERY_MINUTE, run: sendDueImports },
   { name: "delete_accounts", schedule: EVERY_MINUTE, run: continueDeletions },
   { name: "delete_repository_rows", schedule: EVERY_MINUTE, run: continueRemovals },
+  {
+    name: "end_repositories",
+    schedule: EVERY_MINUTE,
+    run: async (ctx) => (await loadExpiries()).sendDueExpiries(ctx),
+  },
   {
     name: "stop_zombie_tasks",
     schedule: EVERY_MINUTE,

@@ -22,6 +22,7 @@ import {
 import { recordIfChanged } from "../../../events/record.ts";
 import { conflict, type Failure, forbidden, notFound, tooLarge } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
+import { mayStore, quotaExceeded } from "../../people/quotas/owner-quota.ts";
 import type { PackageContext, PackageOwner } from "./find-package.ts";
 import { isBlobNoted, type ReceivedBlob, withBlobs } from "./receive-blob.ts";
 
@@ -257,7 +258,8 @@ function insertVersion(
 }
 
 /** Inserts a blob, within the owner's size, unless the owner has the content already. */
-function insertBlob({ db, now, config }: Ctx, { account }: PackageOwner, blob: ReceivedBlob) {
+function insertBlob(ctx: Ctx, { account }: PackageOwner, blob: ReceivedBlob) {
+  const { db, now, config } = ctx;
   const used = sql`coalesce((
     select ${packageUsage.sizeBytes}
     from ${packageUsage}
@@ -279,6 +281,10 @@ function insertBlob({ db, now, config }: Ctx, { account }: PackageOwner, blob: R
       ...blob,
       ownerId: account.id,
       uuid: onlyWhile(isBlobNoted(blob.uuid), blob.uuid),
+      sizeBytes: onlyWhile(
+        sql`(${isStored} or ${mayStore(ctx, sql`${account.id}`, blob.sizeBytes)})`,
+        blob.sizeBytes,
+      ),
       createdAt: onlyWhile(isWithin, now),
     })
     .onConflictDoNothing();
@@ -404,6 +410,7 @@ function asRefusal(error: unknown): Error | undefined {
   if (isViolation(error, "NOT NULL", "package_versions.created_at")) {
     return forbidden("the owner has as many versions of packages as the service allows");
   }
+  if (isViolation(error, "NOT NULL", "package_blobs.size_bytes")) return quotaExceeded();
   if (isViolation(error, "NOT NULL", "package_blobs.created_at")) {
     return forbidden("the owner's packages would be larger than the service allows");
   }

@@ -49,7 +49,7 @@ export async function storeAsset(
 ): Promise<Attachment> {
   requireAssetWriting(ctx, release);
   const rules = { types: ctx.config.releaseTypes, typeFailure: assetTypeFailure };
-  const stored = await receiveFile(ctx, file, rules, (received) =>
+  const stored = await receiveFile(ctx, release.repo.owner, file, rules, (received) =>
     insertAsset(ctx, release, received),
   );
   if (stored) return stored;

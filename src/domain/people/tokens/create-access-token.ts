@@ -26,6 +26,7 @@ import { record } from "../../../events/record.ts";
 import { forbidden, invalidField, malformed } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
 import { auditArgument, type AuditArgument, recordAuditBy } from "../audit/record-audit.ts";
+import { tokenCountMaxOf } from "../quotas/owner-quota.ts";
 import { checkPatterns, type PatternBinding } from "./check-patterns.ts";
 import { findVisibleRepositories } from "./find-visible-repositories.ts";
 
@@ -49,8 +50,8 @@ export const BOUND_MAX = 100;
  * another token makes ends with it.
  *
  * @throws Failure `unauthenticated` if the caller's credential has ended meanwhile, `malformed` for
- * invalid scopes and a name that is taken, `forbidden` for a token wider than the caller's own and
- * for a caller that is an application, `invalid` for an expiry in the past, for repositories that
+ * invalid scopes and a name that is taken, `forbidden` for a token wider than the caller's own,
+ * for a caller that is an application, and beyond the number of tokens that the user may have, `invalid` for an expiry in the past, for repositories that
  * the caller may not see, and for patterns that match nothing.
  */
 export async function createAccessToken(
@@ -78,6 +79,7 @@ export async function createAccessToken(
   const secret = makeSecret();
   const secretHash = await hashSecret(secret);
   const { id: userId } = user;
+  const countMax = tokenCountMaxOf(ctx, user);
   const insertion = insertToken(ctx.db, {
     row: boundRow(accessTokens, {
       userId,
@@ -93,6 +95,7 @@ export async function createAccessToken(
       createdAt: ctx.now,
       madeById: ctx.actor.token?.id ?? null,
     }),
+    countMax: countMax < 0 ? undefined : countMax,
     repoIds: bound.map(({ id }) => id),
     maker: currentCredential(ctx.actor),
     audit: auditArgument(ctx, {
@@ -121,18 +124,24 @@ export async function createAccessToken(
       throw malformed("access token name has been used already");
     }
     if (isViolation(error, "NOT NULL", "access_tokens.secret_hash")) throw credentialEnded();
+    if (isViolation(error, "NOT NULL", "access_tokens.name")) {
+      throw forbidden("quota exceeded: the user has as many access tokens as are allowed");
+    }
     throw error;
   }
 }
 
 interface InsertedToken {
+  /** How many access tokens the user may have; undefined for any number. */
+  readonly countMax: number | undefined;
   readonly row: BoundRow<typeof accessTokens.$inferInsert>;
   readonly repoIds: readonly number[];
   readonly maker: CurrentCredential;
   readonly audit: AuditArgument;
 }
 
-const insertToken = prepareAll((db, { row, repoIds, maker, audit }: Params<InsertedToken>) => {
+const insertToken = prepareAll((db, p: Params<InsertedToken>) => {
+  const { row, countMax, repoIds, maker, audit } = p;
   const newId = sql<number>`(
     select ${accessTokens.id}
     from ${accessTokens}
@@ -141,7 +150,16 @@ const insertToken = prepareAll((db, { row, repoIds, maker, audit }: Params<Inser
   return {
     created: db
       .insert(accessTokens)
-      .values({ ...row, secretHash: onlyWhile(isCredentialCurrent(maker), sql`${row.secretHash}`) })
+      .values({
+        ...row,
+        secretHash: onlyWhile(isCredentialCurrent(maker), sql`${row.secretHash}`),
+        ...(countMax && {
+          name: onlyWhile(
+            sql`(select count(*) from ${accessTokens} where user_id = ${row.userId}) < ${countMax}`,
+            sql`${row.name}`,
+          ),
+        }),
+      })
       .returning(),
     bound: insertSelect(
       db,

@@ -40,6 +40,7 @@ import { newIdIn } from "../../issues/issue/new-issue-id.ts";
 import { mayWritePulls, requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { requestStatements } from "../reviews/request-reviews.ts";
 import { findReviewers, type ReviewerNames, type Reviewers } from "../reviews/find-reviewers.ts";
+import { familyOf } from "../../repos/repository/fork-family.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 import { pullStatements, toOnePull } from "./find-pull.ts";
 import { toBranch } from "./branch-of.ts";
@@ -201,6 +202,7 @@ async function findHeadRepository(
     lowerOwner,
     lowerName,
     networkName: repo.row.networkName,
+    repoId: repo.row.id,
   });
   if (!row) throw notFound("the user has no fork of the repository");
   return toRepositoryContext(ctx.actor, row);
@@ -212,10 +214,12 @@ interface NetworkMember {
   /** "" for any. */
   readonly lowerName: string;
   readonly networkName: string;
+  /** The repository whose family of forks it belongs to. */
+  readonly repoId: number;
 }
 
 const forkOf = prepare(
-  (db, { caller, lowerOwner, lowerName, networkName }: Params<NetworkMember>) =>
+  (db, { caller, lowerOwner, lowerName, networkName, repoId }: Params<NetworkMember>) =>
     selectRepositories(db, toCallerSql(caller))
       .where(
         allOf(
@@ -223,6 +227,7 @@ const forkOf = prepare(
           sql`(${lowerName} = '' or ${repositories.lowerName} = ${lowerName})`,
           eq(repositories.networkName, networkName),
           sql`${repositories.networkName} <> ''`,
+          sql`${familyOf()} = ${familyOf(repoId)}`,
         ),
       )
       .orderBy(asc(repositories.id))

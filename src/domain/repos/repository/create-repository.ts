@@ -7,6 +7,7 @@ import type { LabelTemplateName } from "../../code/templates/label-templates.ts"
 import { writeFirstCommit } from "../../code/git/write-first-commit.ts";
 import { checkBranchName } from "../../code/branches/branch-name.ts";
 import { deleteRepository } from "./delete-repository.ts";
+import { type ExpiryInput, newExpiry } from "./expiry.ts";
 import { type FirstContent, makeFirstFiles } from "./first-files.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
@@ -23,6 +24,7 @@ export interface NewRepository extends FirstContent {
   auto_init?: boolean | undefined;
   /** The template of its first labels; "" for none. */
   issue_labels?: LabelTemplateName | "" | undefined;
+  expiry?: ExpiryInput | undefined;
 }
 
 /**
@@ -35,7 +37,7 @@ export interface NewRepository extends FirstContent {
  * repository.
  *
  * @throws Failure `invalid` for an invalid name and, with a first commit, for an unknown template
- * (`malformed` for an unknown readme template), `conflict` for a name that is taken, `forbidden` if
+ * (`malformed` for an unknown readme template) and for an end out of bounds, `conflict` for a name that is taken, `forbidden` if
  * the owner has the maximum number of repositories or if the caller's token is too narrow.
  */
 export async function createRepository(
@@ -61,6 +63,7 @@ export async function createRepository(
     isTemplate: input.template ?? false,
     defaultBranch,
     trustModel: input.trust_model || "default",
+    expiry: newExpiry(input.expiry, ctx.now),
   };
   const { issue_labels: labelTemplate = "" } = input;
   const repo = await insertRepository(ctx, creation, columns, {

@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { and, eq, type SQL } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
@@ -20,9 +20,14 @@ import { removalStep, removeRemains } from "./remove-remains.ts";
  * statement, which are issues and all that belongs to them, goes in steps: the first is part of the
  * batch, some follow the answer, and the schedule continues.
  *
- * @returns False if another request has deleted it meanwhile.
+ * @param isDue A condition that must still hold, over its row.
+ * @returns False if another request has deleted it meanwhile, or if the condition does not hold.
  */
-export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promise<boolean> {
+export async function deleteRepository(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  isDue?: SQL,
+): Promise<boolean> {
   const { row, owner } = repo;
   const viewer = openReceiver(ctx);
   // SECURITY: the stored event contains the webhook payload, built with the owner's permission as
@@ -31,7 +36,7 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
   const { deleted, completed } = await batch(ctx.db, {
     deleted: ctx.db
       .delete(repositories)
-      .where(eq(repositories.id, row.id))
+      .where(and(eq(repositories.id, row.id), isDue))
       .returning({ id: repositories.id }),
     event: recordIfChanged(ctx, {
       type: "repository.deleted",
@@ -48,10 +53,11 @@ export async function deleteRepository(ctx: Ctx, repo: RepositoryContext): Promi
     }),
     ...removalStep(ctx, row.id),
   });
+  if (deleted.length === 0) return false;
   // A trigger has recorded the discarded objects; if this message is lost, the schedule sends
   // another.
   ctx.defer(ctx.git.maintainLater(row));
   if (row.wikiBranch !== "") ctx.defer(ctx.git.maintainLater(wikiLocation(row)));
   if (completed.length === 0) ctx.defer(removeRemains(ctx, row.id));
-  return deleted.length > 0;
+  return true;
 }

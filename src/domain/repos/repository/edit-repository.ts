@@ -11,6 +11,7 @@ import {
   type IssueSettings,
   type PullSettings,
   type Repository,
+  type RepositoryExpiry,
 } from "../../../db/schema/index.ts";
 import { record } from "../../../events/record.ts";
 import { encodeText } from "../../../git/byte-text.ts";
@@ -24,6 +25,7 @@ import { branchRef } from "../../code/branches/find-branch.ts";
 import { findRef } from "../../code/git/open-snapshot.ts";
 import { findRelated } from "./find-related.ts";
 import { forksFollow } from "../../people/visibility/fork-visibility.ts";
+import { changeExpiry, type ExpiryInput, requireExpiryAccess } from "./expiry.ts";
 import { deleteOutsiderToggles } from "./outsider-toggles.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
@@ -57,6 +59,7 @@ type Columns = Partial<
 /** The changes to a repository; omitted fields keep their value. */
 export interface RepositoryEdit extends Columns {
   isArchived?: boolean;
+  expiry?: ExpiryInput;
   pullSettings?: Partial<PullSettings>;
   /** An external tracker of null restores the repository's own issues. */
   issueSettings?: Partial<Omit<IssueSettings, "external">> & { external?: ExternalTracker | null };
@@ -73,8 +76,9 @@ export interface RepositoryEdit extends Columns {
  *
  * @param more Statements that change its mirror, in the same batch.
  * @throws Failure `invalid` for an invalid value, for a name that is taken, for a default branch
- * that does not exist, and when no unit would stay enabled; `forbidden` for making it private with
- * a public-only token; `not_found` if it was deleted meanwhile.
+ * that does not exist, for an end out of bounds, and when no unit would stay enabled; `forbidden` for
+ * making it private with a public-only token, and where only those who own it may let it be deleted;
+ * `not_found` if it was deleted meanwhile.
  */
 export async function editRepository(
   ctx: Ctx,
@@ -90,7 +94,7 @@ export async function editRepository(
   if (ctx.actor.scopes.isPublicOnly && requested.isPrivate) {
     throw forbidden("token scope is limited to public repos");
   }
-  const edit = changesOf(row, requested);
+  const edit = changesOf(row, withExpiry(ctx, repo, requested));
   const changed = [...Object.keys(edit), ...(more.length > 0 ? ["mirror"] : [])].toSorted();
   if (changed.length === 0) {
     // An earlier edit may have failed between writing the row and setting HEAD.
@@ -132,7 +136,7 @@ export async function editRepository(
         ownerId: owner.id,
         details: { changed },
       }),
-      events: visibilityAndNameEvents(ctx, row, edit),
+      events: furtherEvents(ctx, row, edit),
       forks: edit.isPrivate === undefined ? [] : forksFollow(ctx, { repoId: row.id }),
     });
     const [edited] = updated;
@@ -146,6 +150,20 @@ export async function editRepository(
     if (isViolation(error, "CHECK", "repositories_some_unit")) throw invalid(NO_UNIT);
     throw error;
   }
+}
+
+/** An edit with the end that it leads to. */
+type RepositoryChanges = Omit<RepositoryEdit, "expiry"> & { expiry?: RepositoryExpiry | null };
+
+function withExpiry(
+  ctx: Ctx,
+  repo: RepositoryContext,
+  { expiry: input, ...others }: RepositoryEdit,
+): RepositoryChanges {
+  if (!input) return others;
+  const expiry = changeExpiry(repo.row.expiry, input, ctx.now);
+  requireExpiryAccess(repo, expiry);
+  return { ...others, expiry };
 }
 
 /** Refuses a default branch that does not exist, unless the repository has no branch yet. */
@@ -222,7 +240,7 @@ function checkExternalUrl(text: string, field: string): void {
 const patched = (column: AnyColumn, fields: object): SQL =>
   sql`json_patch(${column}, ${JSON.stringify(fields)})`;
 
-function redirects(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
+function redirects(ctx: Ctx, repo: Repository, edit: RepositoryChanges) {
   const lowerName = edit.name?.toLowerCase();
   if (lowerName === undefined || lowerName === repo.lowerName) return [];
   const taken = and(
@@ -244,8 +262,8 @@ function redirects(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
 /** The parts of an edit that differ from the stored values. */
 function changesOf(
   repo: Repository,
-  { isArchived, pullSettings = {}, issueSettings = {}, ...columns }: RepositoryEdit,
-): RepositoryEdit {
+  { isArchived, pullSettings = {}, issueSettings = {}, ...columns }: RepositoryChanges,
+): RepositoryChanges {
   const pulls = differing(repo.pullSettings, pullSettings);
   const issues = differing({ external: null, ...repo.issueSettings }, issueSettings);
   const isArchivedChanged = isArchived !== undefined && isArchived !== (repo.archivedAt !== null);
@@ -257,7 +275,7 @@ function changesOf(
   };
 }
 
-function visibilityAndNameEvents(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
+function furtherEvents(ctx: Ctx, repo: Repository, edit: RepositoryChanges) {
   const { id: repoId, ownerId } = repo;
   const list = [];
   if (edit.name !== undefined && edit.name !== repo.name) {
@@ -265,6 +283,7 @@ function visibilityAndNameEvents(ctx: Ctx, repo: Repository, edit: RepositoryEdi
     list.push(record(ctx, { type: "repository.renamed", repoId, ownerId, ...names }));
     list.push(recordAudit(ctx, { kind: "repository.renamed", repoId, ownerId, details: names }));
   }
+  if (edit.isArchived) list.push(record(ctx, { type: "repository.archived", repoId, ownerId }));
   if (edit.isPrivate !== undefined && edit.isPrivate !== repo.isPrivate) {
     const { isPrivate } = edit;
     list.push(record(ctx, { type: "repository.visibility_changed", repoId, ownerId, isPrivate }));
@@ -284,7 +303,7 @@ function visibilityAndNameEvents(ctx: Ctx, repo: Repository, edit: RepositoryEdi
  * Deletes the stars and watches of users who may not see the repository, if the edit makes it
  * private.
  */
-function deleteTogglesHidden(ctx: Ctx, repo: Repository, edit: RepositoryEdit) {
+function deleteTogglesHidden(ctx: Ctx, repo: Repository, edit: RepositoryChanges) {
   const hidden: Repository = { ...repo, isPrivate: true, visibility: "private" };
   return deleteOutsiderToggles(ctx, hidden, () => sql`${edit.isPrivate === true}`);
 }

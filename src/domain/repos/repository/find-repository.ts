@@ -24,6 +24,7 @@ import {
   type User,
 } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { familyOf } from "./fork-family.ts";
 
 /** A repository as loaded by a query, before the caller's permission is resolved. */
 export interface RepositoryRow extends AccessFacts {
@@ -164,7 +165,7 @@ const repositoriesNamedOrRelated = prepare(
 
 function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQL {
   const networkOfNamed = sql`(
-    select ${repositories.networkName}
+    select ${repositories.networkName}, ${familyOf()}
     from ${users}
     join ${repositories} on ${repositories.ownerId} = ${users.id}
     where ${users.lowerName} = ${owner}
@@ -174,7 +175,7 @@ function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQ
     eq(users.lowerName, relative.owner),
     relative.repo && eq(repositories.lowerName, relative.repo),
     sql`${repositories.networkName} <> ''`,
-    sql`${repositories.networkName} = ${networkOfNamed}`,
+    sql`(${repositories.networkName}, ${familyOf()}) = ${networkOfNamed}`,
   );
   const related = sql`
     select ${repositories.id}

@@ -11,6 +11,8 @@ import { conflict, Failure, notFound } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { newForkName } from "../../../storage/object-names.ts";
 import { refuseNarrowToken } from "./create-repository.ts";
+import { type ExpiryInput, newExpiry } from "./expiry.ts";
+import { joinFamily } from "./fork-family.ts";
 import { type CreationContext, insertRepository } from "./insert-repository.ts";
 import { checkRepositoryName } from "./repository-name.ts";
 
@@ -18,6 +20,7 @@ import { checkRepositoryName } from "./repository-name.ts";
 interface ForkOptions {
   readonly name?: string | undefined;
   readonly description?: string | undefined;
+  readonly expiry?: ExpiryInput | undefined;
 }
 
 /**
@@ -34,13 +37,13 @@ interface ForkOptions {
  * @param source The repository to fork; the caller may read its code.
  * @throws Failure `conflict` if the owner has the source itself, a fork of it, another repository
  * of the name, or the maximum number of repositories; `forbidden` where the source's owner blocks
- * the creator; `not_found` if the source was deleted meanwhile.
+ * the creator; `not_found` if the source was deleted meanwhile; `invalid` for an end out of bounds.
  */
 export async function forkRepository(
   ctx: Ctx,
   source: RepositoryContext,
   creation: CreationContext,
-  { name: newName, description }: ForkOptions,
+  { name: newName, description, expiry }: ForkOptions,
 ): Promise<RepositoryContext> {
   const { row } = source;
   const { owner, creator } = creation;
@@ -51,6 +54,7 @@ export async function forkRepository(
   }
   refuseNarrowToken(ctx, row.visibility !== "public" || owner.visibility !== "public");
 
+  const ending = newExpiry(expiry, ctx.now);
   const location = { objectName: newForkName(row.objectName), networkName: row.networkName };
   const stored = ctx.git.repository(row);
   // The refs of pull requests belong to the repository in which they were opened.
@@ -65,11 +69,15 @@ export async function forkRepository(
     defaultBranch: row.defaultBranch,
     isEmpty: row.isEmpty,
     sizeBytes: row.sizeBytes,
+    expiry: ending,
   };
   try {
     const repo = await insertRepository(ctx, creation, columns, {
       parent: source,
-      toMore: (fork) => [copyLargeFiles(ctx.db, { fork, parentId: row.id, now: ctx.now })],
+      toMore: (fork) => [
+        copyLargeFiles(ctx.db, { fork, parentId: row.id, now: ctx.now }),
+        joinFamily(ctx.db, { fork, parentId: row.id }),
+      ],
     });
     const parent: RepositoryContext = { ...source, row: { ...row, forkCount: row.forkCount + 1 } };
     return { ...repo, parent };

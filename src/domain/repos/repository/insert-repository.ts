@@ -19,7 +19,7 @@ import {
   type Visibility,
 } from "../../../db/schema/index.ts";
 import { eventArgument, type EventArgument, recordBy } from "../../../events/record.ts";
-import { conflict } from "../../../lib/failure.ts";
+import { conflict, notFound } from "../../../lib/failure.ts";
 import { only } from "../../../lib/only.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import {
@@ -27,6 +27,7 @@ import {
   type AuditArgument,
   recordAuditBy,
 } from "../../people/audit/record-audit.ts";
+import { requireRoom } from "../../people/quotas/owner-quota.ts";
 import { copyDefaultHooks } from "./copy-default-hooks.ts";
 import { DEFAULT_ISSUE_SETTINGS, DEFAULT_PULL_SETTINGS } from "./default-settings.ts";
 import { forkedColumns, forkParent, type ForkParent } from "./forked-columns.ts";
@@ -61,6 +62,7 @@ type NewColumns = Pick<Inserted, "name" | "defaultBranch" | "description"> &
       | "isEmpty"
       | "sizeBytes"
       | "lfsSizeBytes"
+      | "expiry"
       | "hasIssues"
       | "hasPullRequests"
       | "hasWiki"
@@ -96,6 +98,8 @@ interface Beginnings {
    * `isPrivate` is.
    */
   readonly parent?: RepositoryContext;
+  /** The repository whose packs it shares without being a fork of it. */
+  readonly packSourceId?: number;
   /** Builds further statements of the batch. */
   readonly toMore?: (repo: NewRepositoryRef) => BatchItem<"sqlite">[];
 }
@@ -107,19 +111,21 @@ interface Beginnings {
  *
  * @param columns The columns that differ between new repositories.
  * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum
- * number of repositories.
+ * number of repositories, `too_large` if they store as much as they may, `not_found` if the repository whose packs it shares does not exist.
  */
 export async function insertRepository(
   ctx: Ctx,
   creation: CreationContext,
   columns: NewColumns,
-  { parent, toMore = () => [] }: Beginnings = {},
+  { parent, packSourceId, toMore = () => [] }: Beginnings = {},
 ): Promise<RepositoryContext> {
   const { owner } = creation;
   const ref = { ownerId: owner.id, lowerName: columns.name.toLowerCase() };
+  // Of what it shares, too.
+  await requireRoom(ctx, owner, columns.sizeBytes ?? 0);
   try {
     const [created] = await ctx.db.batch([
-      ...insertionOf(ctx, creation, { ref, columns, parent }),
+      ...insertionOf(ctx, creation, { ref, columns, parent, packSourceId }),
       copyDefaultHooks(ctx, ref),
       ...toMore(ref),
     ]);
@@ -131,6 +137,8 @@ export async function insertRepository(
     if (isViolation(error, "UNIQUE", "repositories.lower_name")) {
       throw conflict("The repository with the same name already exists.");
     }
+    // The repository whose packs it shares was deleted meanwhile.
+    if (isViolation(error, "NOT NULL", "repositories.network_name")) throw notFound();
     if (isViolation(error, "NOT NULL", "repositories.owner_id")) {
       throw limitReached(ctx, owner);
     }
@@ -142,13 +150,14 @@ interface Insertion {
   readonly ref: NewRepositoryRef;
   readonly columns: NewColumns;
   readonly parent: RepositoryContext | undefined;
+  readonly packSourceId: number | undefined;
 }
 
 /** The statements that every new repository has. */
 function insertionOf(
   ctx: Ctx,
   { owner, creator, ownsOwner, isUnlimited = false }: CreationContext,
-  { ref, columns, parent }: Insertion,
+  { ref, columns, parent, packSourceId }: Insertion,
 ) {
   const limit = isUnlimited ? -1 : repositoryLimit(ctx, owner);
   const event = parent
@@ -166,6 +175,7 @@ function insertionOf(
     ref,
     owner: { lowerName: owner.lowerName, visibility: owner.visibility },
     parent: parent && forkParent(parent, creator),
+    packSourceId,
     limit: limit < 0 ? undefined : limit,
     creatorId: creator.id,
     isWatched: ctx.config.isAutoWatchOn,
@@ -182,6 +192,7 @@ interface NewRepositoryArgument {
   readonly ref: NewRepositoryRef;
   readonly owner: { readonly lowerName: string; readonly visibility: Visibility };
   readonly parent: ForkParent | undefined;
+  readonly packSourceId: number | undefined;
   /** How many repositories the owner may have; undefined for any number. */
   readonly limit: number | undefined;
   readonly creatorId: number;
@@ -224,7 +235,7 @@ const insertNew = prepareAll((db, p: Params<NewRepositoryArgument>) => {
 
 function insertRow(
   db: Database,
-  { row, ref, owner, parent, limit, now }: Params<NewRepositoryArgument>,
+  { row, ref, owner, parent, packSourceId, limit, now }: Params<NewRepositoryArgument>,
 ) {
   const { ownerId, lowerName } = ref;
   const { isPrivate, ...ofParent } = parent ? forkedColumns(parent, ref.ownerId) : row;
@@ -234,6 +245,13 @@ function insertRow(
       ...row,
       ...ofParent,
       isPrivate,
+      // SECURITY: a deleted repository gives its packs to those alone that exist by then.
+      ...(packSourceId && {
+        networkName: onlyWhile(
+          sql`exists (select 1 from ${repositories} where id = ${packSourceId})`,
+          sql`${row.networkName}`,
+        ),
+      }),
       ownerId: limit ? onlyWhile(isBelowLimit(ownerId, limit), ownerId) : ownerId,
       // The values that the triggers would set: with them in the insert, the row is indexed only
       // once.

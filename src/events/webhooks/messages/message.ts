@@ -155,6 +155,13 @@ function ofRepository({ action, repository, mirror, migration }: RepositoryPaylo
       return { color: GREEN, title: ["[", linkTo(repository), "] Repository created"] };
     case "deleted":
       return { color: RED, title: [`[${shorten(repository.full_name)}] Repository deleted`] };
+    case "archived":
+      return { color: YELLOW, title: ["[", linkTo(repository), "] Repository archived"] };
+    case "expiring":
+      return {
+        color: YELLOW,
+        title: ["[", linkTo(repository), `] Repository ends at ${repository.expires_at ?? ""}`],
+      };
     case "mirror_failed":
       return {
         color: RED,

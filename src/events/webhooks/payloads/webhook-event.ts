@@ -27,7 +27,11 @@ export interface RefChange {
 
 /** An event that hooks receive. It refers to rows, which are read when the payload is built. */
 export type WebhookEvent =
-  | { readonly event: "repository"; readonly repoId: number; readonly action: "created" }
+  | {
+      readonly event: "repository";
+      readonly repoId: number;
+      readonly action: "created" | "archived" | "expiring";
+    }
   | {
       readonly event: "repository";
       readonly repoId: number;
@@ -116,6 +120,10 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
   switch (event.type) {
     case "repository.created":
       return [{ event: "repository", repoId: event.repoId, action: "created" }];
+    case "repository.archived":
+      return [{ event: "repository", repoId: event.repoId, action: "archived" }];
+    case "repository.expiring":
+      return [{ event: "repository", repoId: event.repoId, action: "expiring" }];
     case "repository.deleted":
       return [
         { event: "repository", repoId: event.repoId, action: "deleted", body: event.lastPayload },
@@ -194,6 +202,8 @@ export function listWebhookEvents(event: Event): WebhookEvent[] {
 /** Kinds of events that may have webhook events. */
 const KINDS_WITH_WEBHOOK_EVENTS: ReadonlySet<Event["type"]> = new Set([
   "repository.created",
+  "repository.archived",
+  "repository.expiring",
   "repository.deleted",
   "repository.forked",
   "repository.pushed",

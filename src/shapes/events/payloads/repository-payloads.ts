@@ -1,5 +1,6 @@
 import { z } from "@hono/zod-openapi";
 
+import { EXPIRY_ACTIONS } from "../../../db/schema/index.ts";
 import { Int64 } from "../../json.ts";
 import { Edited, Named, Nothing, Renamed } from "./common-fields.ts";
 
@@ -38,6 +39,11 @@ export const REPOSITORY_PAYLOADS = {
   "repository.transfer_rejected": Offer,
   "repository.deleted": Named,
   "repository.pushed": Push,
+  "repository.archived": Nothing,
+  "repository.expiring": z.object({
+    expires_at: Int64.openapi({ description: "In milliseconds" }),
+    action: z.enum(EXPIRY_ACTIONS),
+  }),
   "repository.topics_changed": Nothing,
   "repository.mirror_ended": Nothing,
   "push_mirror.added": z.object({ remote_name: z.string() }),

@@ -9,6 +9,7 @@ import { siteHooks } from "./hooks.tsx";
 import { lists } from "./lists.tsx";
 import { overview } from "./overview.tsx";
 import { queues } from "./queues.tsx";
+import { quota } from "./quota.tsx";
 import { schedule } from "./schedule.tsx";
 import { storage } from "./storage.tsx";
 import { user } from "./user.tsx";
@@ -26,6 +27,7 @@ export const adminPages: readonly Hono<WebEnv>[] = [
   schedule,
   queues,
   storage,
+  quota,
   configuration,
   audit,
 ];

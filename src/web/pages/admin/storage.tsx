@@ -7,6 +7,7 @@ import { accountPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
 import { formatBytes } from "../format-bytes.ts";
 import { ADMIN_PATH, renderAdmin } from "./admin-page.tsx";
+import { quotaPath } from "./quota.tsx";
 import { openAdminPage } from "../open-admin-page.ts";
 
 /** Who stores how much. */
@@ -42,7 +43,10 @@ storage.get(`${ADMIN_PATH}/storage`, async (c) => {
             {owners.map((owner) => (
               <tr>
                 <th scope="row">
-                  <a href={accountPath(owner)}>{owner.name}</a>
+                  <a href={accountPath(owner)}>{owner.name}</a>{" "}
+                  <a class="soft" href={quotaPath(owner)}>
+                    quota<span class="hidden"> of {owner.name}</span>
+                  </a>
                 </th>
                 <td class="number">
                   <Count of={owner.repoCount} />

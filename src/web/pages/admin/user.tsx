@@ -29,6 +29,7 @@ import { readId } from "../read-id.ts";
 import { Time } from "../time.tsx";
 import { ADMIN_PATH, changeAsAdmin, renderAdmin } from "./admin-page.tsx";
 import { openAdminPage } from "../open-admin-page.ts";
+import { quotaPath } from "./quota.tsx";
 import { stateOf, USERS_PATH } from "./users.tsx";
 
 /** Keys and badges that the page lists; the API lists all. */
@@ -171,6 +172,9 @@ function Facts({ page, account, path, emails }: PartProps & { emails: readonly E
       <p class="row">
         <a class="button" href={`${path}/edit`}>
           Edit
+        </a>
+        <a class="button" href={quotaPath(account)}>
+          Quota
         </a>
         <a class="button" href={`/repo/create?owner=${encodeURIComponent(account.name)}`}>
           New repository

@@ -147,6 +147,7 @@ function toGeneration(form: SentForm): Parameters<typeof generateRepository>[3] 
     hasAvatar: form.isSet("avatar"),
     hasLabels: form.isSet("labels"),
     hasBranchRules: form.isSet("protected_branch"),
+    expiry: undefined,
   };
 }
 

@@ -17,6 +17,7 @@ import { NAMES_CHARS_MAX, readNames } from "../owner-settings/read-names.ts";
 import { refuseUnknown } from "../owner-settings/refuse-unknown.ts";
 import type { SettingsForms } from "../owner-settings/settings-part.ts";
 import { listBranchNames } from "./ref-names.ts";
+import { expiryActions, ExpiryForms } from "./expiry-form.tsx";
 import { featureActions, FeatureForms } from "./features.tsx";
 import {
   type RepositorySettingsPage as Page,
@@ -48,6 +49,7 @@ export const general: RepositorySettingsPart = {
       return path;
     },
     ...featureActions,
+    ...expiryActions,
     ...avatarActions(({ repo }: Page) => ({ kind: "repository", repo })),
     async visibility({ ctx, repo, path }, form) {
       requireName(repo, form);
@@ -216,6 +218,7 @@ function DangerZone({ page, forms }: PartProps) {
       <h3 id="danger">Visibility, ownership and deletion</h3>
       <VisibilityForm page={page} forms={forms} />
       {repo.row.isMirror ? undefined : <ArchiveForm page={page} />}
+      <ExpiryForms page={page} forms={forms} />
       {isAllowed(repo, { mode: "owner" }) ? (
         <>
           <TransferForm page={page} forms={forms} />

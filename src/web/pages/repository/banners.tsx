@@ -19,6 +19,7 @@ export function Banners({ page }: { page: EnteredRepository }) {
           {": it can be read, and not be changed."}
         </p>
       )}
+      <End page={page} />
       <Transfer page={page} />
       {row.isTemplate && ctx.actor.user ? (
         <p class="notice banner row">
@@ -60,6 +61,21 @@ function Origin({ page: { ctx, repo, facts } }: { page: EnteredRepository }) {
         </>
       )}
       {mirror?.failure ? ". The last attempt failed." : undefined}
+    </p>
+  );
+}
+
+/** When the repository ends, and what becomes of it. */
+function End({ page: { ctx, repo } }: { page: EnteredRepository }) {
+  const { expiry } = repo.row;
+  if (!expiry) return <></>;
+  return (
+    <p class="notice banner">
+      {expiry.action === "archive"
+        ? "This repository will be archived "
+        : "This repository will be deleted "}
+      <Ago at={expiry.expiresAt} now={ctx.now} />
+      {expiry.extensionMs === null ? "." : ", and later by each push."}
     </p>
   );
 }

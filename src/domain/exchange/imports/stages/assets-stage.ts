@@ -104,7 +104,9 @@ async function takeAsset(job: ImportJob, asset: ForeignAsset, releaseId: number)
       typeFailure: () => invalid("its type is not allowed"),
     };
     const file = { name: asset.name, pieces };
-    await receiveFile(ctx, file, rules, (received) => insertAsset(job, asset, releaseId, received));
+    await receiveFile(ctx, undefined, file, rules, (received) =>
+      insertAsset(job, asset, releaseId, received),
+    );
   } catch (error) {
     if (!isFinal(job, error)) throw error;
     job.note(`the file ${asset.name} was left out: ${error.message}`);

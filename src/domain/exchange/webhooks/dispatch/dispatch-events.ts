@@ -1,5 +1,6 @@
 import { sql, type SQL } from "drizzle-orm";
 
+import { FALLBACK_PUBLIC_URL } from "../../../../config.ts";
 import type { Ctx } from "../../../../context.ts";
 import { batch } from "../../../../db/batch.ts";
 import { insertSelect } from "../../../../db/insert-select.ts";
@@ -58,7 +59,6 @@ const VALUE_BYTES_MAX = 1_500_000;
 const DELIVERIES_MAX = 10_000;
 
 /** Public URL if neither the configuration nor the event has one. */
-const FALLBACK_PUBLIC_URL = "http://localhost";
 
 /**
  * Dispatches recorded events: creates webhook events, and a delivery for each subscribed hook.
