@@ -54,6 +54,9 @@ describe("repositories", () => {
       template: repository,
     });
     expect(made.structured.repository).toBe(`${org.name}/of-template`);
+    const ending = await use("create_repository", { name: "ending", expires_in: 3600 });
+    const { body } = await call("GET", `/repos/${ending.structured.repository}`, { as: user });
+    expect(Date.parse(body.expires_at) - Date.now()).toBeLessThanOrEqual(3_600_000);
     const read = await use("read_file", {
       repository: made.structured.repository,
       path: "README.md",

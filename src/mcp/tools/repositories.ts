@@ -100,6 +100,7 @@ export const repositoryTools = [
       private: z.boolean().optional(),
       template: z.string().max(512).optional().describe("owner/name"),
       readme: z.boolean().optional(),
+      expires_in: z.int().min(0).optional().describe("seconds until it is deleted"),
     }),
     async run({ api, actor }, { owner, template, readme = false, ...fields }) {
       if (template !== undefined) {
