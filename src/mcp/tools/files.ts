@@ -133,7 +133,7 @@ export const fileTools = [
   }),
   tool({
     name: "list_files",
-    description: "List a directory, or find files in all of them by letters of their path.",
+    description: "List a directory, or find files by letters of their path.",
     effect: "read",
     scopes: ["read:repository"],
     input: z.object({

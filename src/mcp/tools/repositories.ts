@@ -34,7 +34,7 @@ const created = (repo: Repository, what: string): Answer => ({
 export const repositoryTools = [
   tool({
     name: "search_repositories",
-    description: "Find repositories by name and description.",
+    description: "Find repositories.",
     effect: "read",
     scopes: ["read:repository"],
     input: z.object({
@@ -100,7 +100,7 @@ export const repositoryTools = [
       private: z.boolean().optional(),
       template: z.string().max(512).optional().describe("owner/name"),
       readme: z.boolean().optional(),
-      expires_in: z.int().min(0).optional().describe("seconds until it is deleted"),
+      expires_in: z.int().min(0).optional().describe("seconds; then deleted"),
     }),
     async run({ api, actor }, { owner, template, readme = false, ...fields }) {
       if (template !== undefined) {
