@@ -386,4 +386,15 @@ describe("a grant for one repository", () => {
     await makeTokens(user, application);
     expect((await browser.get(PAGE)).body).not.toContain("only in");
   });
+
+  // SECURITY: a repository may have got another name since.
+  it("names no repository that its user lost access to", async () => {
+    const owner = await make.user();
+    const repo = await make.repo(owner, { isPrivate: true });
+    const repository = { id: repo.id, fullName: "" };
+    await makeTokens(user, await makeApplication(user), { repository });
+    const { body } = await browser.get("/user/settings/applications");
+    expect(body).toContain("only in repositories that you see no more");
+    expect(body).not.toContain(repo.name);
+  });
 });

@@ -20,6 +20,7 @@ const watched = doorsWith({}, { DB: listening });
 const ROUNDS: Readonly<Record<string, number>> = {
   "the audit log of the service": 3,
   "the page that asks for consent": 3,
+  "the page that asks for consent to an agent": 3,
   // The rule, the packages of its format, their versions, and those that would go.
   "the preview of a cleanup rule": 5,
   "the preview of a cleanup rule of an organization": 5,

@@ -92,7 +92,7 @@ export async function exchangeCode(ctx: Ctx, exchange: CodeExchange): Promise<Is
         .where(isUnused)
         .returning({ id: oauthGrants.id }),
       access.insertIfChanged,
-      access.bind,
+      ...access.bind,
     ]),
     openIdToken(ctx, { grant, user, application, nonce: grant.nonce }),
   ]);

@@ -67,14 +67,7 @@ export async function openAccessToken(
       sql`where changes() > 0`,
     ),
     /** Binds the token to the repository of its grant, if there is one. */
-    bind: insertSelect(
-      ctx.db,
-      accessTokenRepositories,
-      { tokenId: sql`${accessTokens.id}`, repoId: sql`${grant.repoId}` },
-      sql`
-        from ${accessTokens}
-        where ${accessTokens.secretHash} = ${secretHash} and ${grant.repoId} is not null`,
-    ),
+    bind: grant.repoId === null ? [] : [bindToken(ctx, secretHash, grant.repoId)],
     /** Deletes the grant's tokens that have expired, and the oldest of too many. */
     deleteOld: ctx.db
       .delete(accessTokens)
@@ -86,6 +79,14 @@ export async function openAccessToken(
       ),
   };
 }
+
+const bindToken = ({ db }: Ctx, secretHash: string, repoId: number) =>
+  insertSelect(
+    db,
+    accessTokenRepositories,
+    { tokenId: accessTokens.id, repoId },
+    sql`from ${accessTokens} where ${accessTokens.secretHash} = ${secretHash}`,
+  );
 
 /** The answer of the token endpoint. */
 export const toIssued = (

@@ -1,6 +1,8 @@
 import { and, desc, eq, gt, isNotNull, max, min, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
+import { isRepositoryVisible } from "../../../auth/access/visible-repositories.ts";
+import { type Principal, principalOf } from "../../../auth/principal.ts";
 import type { Ctx } from "../../../context.ts";
 import { type Params, prepare } from "../../../db/prepared.ts";
 import {
@@ -29,7 +31,10 @@ export interface GrantedApplication {
   /** The scopes of all grants together. */
   scopes: Scopes;
   identity: readonly IdentityScope[];
-  /** Full names of the repositories that it reaches; null if it is bound to none. */
+  /**
+   * Full names of the repositories that it is bound to, as far as the caller may see them; null if
+   * it is bound to none.
+   */
   repositories: readonly string[] | null;
   /** When access was granted first, and when tokens were issued last, in milliseconds. */
   grantedAt: number;
@@ -38,7 +43,11 @@ export interface GrantedApplication {
 
 /** Lists the applications that have access to a user's account, the last used first. */
 export async function listGranted(ctx: Ctx, user: User): Promise<GrantedApplication[]> {
-  const rows = await grantedBy(ctx.db, { userId: user.id, now: ctx.now });
+  const rows = await grantedBy(ctx.db, {
+    userId: user.id,
+    principal: principalOf(ctx.actor),
+    now: ctx.now,
+  });
   return rows.map((row) => ({
     applicationId: row.applicationId,
     name: row.name,
@@ -47,7 +56,7 @@ export async function listGranted(ctx: Ctx, user: User): Promise<GrantedApplicat
     clientId: row.clientId,
     scopes: unite(row.scopes, row.isPublicOnly === 1),
     identity: IDENTITY_SCOPES.filter((name) => row.identity.split(",").includes(name)),
-    repositories: row.isBound === 1 ? row.repositories.split(",").toSorted() : null,
+    repositories: row.isBound === 1 ? listNames(row.repositories) : null,
     grantedAt: row.grantedAt ?? 0,
     lastUsedAt: row.lastUsedAt ?? 0,
   }));
@@ -55,7 +64,19 @@ export async function listGranted(ctx: Ctx, user: User): Promise<GrantedApplicat
 
 const repoOwners = alias(users, "repo_owner");
 
-const grantedBy = prepare((db, { userId, now }: Params<{ userId: number; now: number }>) => {
+const listNames = (text: string): string[] =>
+  text
+    .split(",")
+    .filter((name) => name !== "")
+    .toSorted();
+
+interface Granter {
+  readonly userId: number;
+  readonly principal: Principal;
+  readonly now: number;
+}
+
+const grantedBy = prepare((db, { userId, principal, now }: Params<Granter>) => {
   const lastUsedAt = max(oauthGrants.lastUsedAt);
   return db
     .select({
@@ -76,7 +97,10 @@ const grantedBy = prepare((db, { userId, now }: Params<{ userId: number; now: nu
     .from(oauthGrants)
     .innerJoin(oauthApplications, eq(oauthApplications.id, oauthGrants.applicationId))
     .leftJoin(users, eq(users.id, oauthApplications.ownerId))
-    .leftJoin(repositories, eq(repositories.id, oauthGrants.repoId))
+    .leftJoin(
+      repositories,
+      and(eq(repositories.id, oauthGrants.repoId), isRepositoryVisible(principal)),
+    )
     .leftJoin(repoOwners, eq(repoOwners.id, repositories.ownerId))
     .where(
       and(

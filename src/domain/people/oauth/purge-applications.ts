@@ -1,4 +1,4 @@
-import { and, desc, inArray, isNotNull, lte, sql } from "drizzle-orm";
+import { and, desc, inArray, lte, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
 import { oauthApplications, oauthGrants } from "../../../db/schema/index.ts";
@@ -15,7 +15,7 @@ const GRANTED_LIFE_MS = 30 * DAY_MS;
 const UNGRANTED_MAX = 10_000;
 
 /** Applications that one run of the schedule looks at; the next run continues. */
-const PURGED_MAX = 1000;
+const PURGED_MAX = 5000;
 
 /**
  * Removes clients that no person registered and to which nobody grants anything: the expired ones,
@@ -46,13 +46,7 @@ export async function purgeApplications(
   await db.batch([
     db
       .delete(oauthApplications)
-      .where(
-        and(
-          inArray(oauthApplications.id, due),
-          isNotNull(oauthApplications.expiresAt),
-          sql`not ${isGranted}`,
-        ),
-      ),
+      .where(and(inArray(oauthApplications.id, due), sql`not ${isGranted}`)),
     db
       .update(oauthApplications)
       .set({ expiresAt: now + GRANTED_LIFE_MS })

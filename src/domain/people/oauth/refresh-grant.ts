@@ -81,7 +81,7 @@ export async function refreshGrant(
         .where(isCurrent)
         .returning({ id: oauthGrants.id }),
       access.insertIfChanged,
-      access.bind,
+      ...access.bind,
       access.deleteOld,
     ]),
     openIdToken(ctx, { grant, user, application, nonce: null }),

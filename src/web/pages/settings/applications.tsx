@@ -172,6 +172,14 @@ function NewSecret({ created: { application, secret } }: { created: WithSecret }
   );
 }
 
+/** The repositories to which an application's access is bound, in words. */
+function toBinding({ repositories }: GrantedApplication): string {
+  if (repositories === null) return "";
+  return repositories.length === 0
+    ? ", only in repositories that you see no more"
+    : `, only in ${repositories.join(", ")}`;
+}
+
 /** Where an application comes from. */
 function Origin({ registration, ownerName, clientId }: GrantedApplication) {
   switch (registration) {
@@ -208,7 +216,7 @@ function Granted({ page, granted }: { page: OwnPage; granted: readonly GrantedAp
                 <Origin {...each} />
                 Granted <Time at={each.grantedAt} />, last used <Time at={each.lastUsedAt} />.
                 Scopes: <code>{formatScope(each)}</code>
-                {each.repositories === null ? "." : `, only in ${each.repositories.join(", ")}.`}
+                {toBinding(each)}.
               </div>
             </div>
             <ConfirmMenu
