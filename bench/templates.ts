@@ -5,6 +5,7 @@
  * Runs the service of `npm start`, with its state in a temporary directory.
  */
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { buildAssets } from "../scripts/build/assets.ts";
@@ -26,7 +27,7 @@ const ROUNDS = 5;
 await withResources(bench);
 
 async function bench({ directory, track }: Resources): Promise<void> {
-  const { runs } = parseOptions(process.argv.slice(2));
+  const { runs, pauseMs } = parseOptions(process.argv.slice(2));
   console.log(describeMachine());
   await buildAssets();
   await buildWorker();
@@ -46,6 +47,8 @@ async function bench({ directory, track }: Resources): Promise<void> {
         const start = performance.now();
         await run(`made-${at}-${round}-${count}`);
         times.set(name, [...(times.get(name) ?? []), performance.now() - start]);
+        // What follows from a request shares its thread with the next one.
+        await wait(pauseMs);
       }
       const used = treeCpuSeconds(service.runtimePid()) - before;
       cpu.set(name, (cpu.get(name) ?? 0) + used);
@@ -54,7 +57,8 @@ async function bench({ directory, track }: Resources): Promise<void> {
   const rows = cases.map(([name]) => {
     const sorted = (times.get(name) ?? []).toSorted((a, b) => a - b);
     const cpuMs = ((cpu.get(name) ?? 0) * 1000) / sorted.length;
-    return [name, ...[percentile(sorted, 0.5), percentile(sorted, 0.99), cpuMs].map(toTenths)];
+    const [p50, p99] = [percentile(sorted, 0.5), percentile(sorted, 0.99)];
+    return [name, toTenths(p50), toTenths(p99), toTenths(cpuMs)];
   });
   console.log(`\n${formatCells(["case", "p50 ms", "p99 ms", "CPU ms"], rows)}`);
 }
@@ -63,10 +67,19 @@ function toTenths(value: number): string {
   return value.toFixed(1);
 }
 
-function parseOptions(args: string[]): { runs: number } {
+function parseOptions(args: string[]): { runs: number; pauseMs: number } {
   return refusingUnknown(() => {
-    const { values } = parseArgs({ args, options: { runs: { type: "string", default: "20" } } });
-    return { runs: Math.round(numberOption("--runs", values.runs, 1, 1000)) };
+    const { values } = parseArgs({
+      args,
+      options: {
+        runs: { type: "string", default: "20" },
+        pause: { type: "string", default: "100" },
+      },
+    });
+    return {
+      runs: Math.round(numberOption("--runs", values.runs, 1, 1000)),
+      pauseMs: numberOption("--pause", values.pause, 0, 10_000),
+    };
   });
 }
 

@@ -39,7 +39,7 @@ quotas.openapi(
   }),
   async (c) => {
     const { ctx, account } = c.var;
-    return c.json(await findQuota(ctx, account), 200);
+    return c.json((await findQuota(ctx, account.name)).quota, 200);
   },
 );
 
@@ -59,6 +59,6 @@ quotas.openapi(
   async (c) => {
     const { ctx, account } = c.var;
     const edited = await changeQuota(ctx, account, c.req.valid("json"));
-    return c.json(await findQuota(ctx, edited), 200);
+    return c.json((await findQuota(ctx, edited.name)).quota, 200);
   },
 );

@@ -5,7 +5,7 @@ import { accessTokens, attachments, users } from "../../../src/db/schema/index.t
 import { auditKindsOf } from "../../support/audit.ts";
 import { call, visit } from "../../support/call.ts";
 import { db } from "../../support/db.ts";
-import { makeAttachment, makeIssue } from "../../support/issues.ts";
+import { makeIssue } from "../../support/issues.ts";
 import { makeLargeFile, objectsOf, upload } from "../../support/large-files.ts";
 import { freshName, make, type TestUser } from "../../support/make.ts";
 import { makeCommit, push, refsOf } from "../../support/push.ts";

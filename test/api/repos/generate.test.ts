@@ -382,7 +382,7 @@ describe("POST /repos/{template_owner}/{template_repo}/generate", () => {
       );
     }
     expect(costs[1]).toEqual(costs[0]);
-    expect(costs[0]).toMatchObject({ objectCalls: 2, r2Calls: 0 });
+    expect(costs[0]).toMatchObject({ objectCalls: 1, r2Calls: 0 });
   });
 
   it("shares packs, and shows nothing of the template's other history by any door", async () => {

@@ -1,3 +1,4 @@
+import { requireAccess } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
 import type { User } from "../../../db/schema/index.ts";
 import { encodeText, readByteText } from "../../../git/byte-text.ts";
@@ -9,7 +10,8 @@ import { conflict } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { codec } from "../../../storage/codec.ts";
 import { newForkName } from "../../../storage/object-names.ts";
-import type { RepositoryLocation, Seed } from "../../../storage/repository-records.ts";
+import { LruCache } from "../../../storage/lru-cache.ts";
+import type { RepositoryLocation, RequiredRef, Seed } from "../../../storage/repository-records.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";
 import { makeCommit } from "../../code/git/make-commit.ts";
@@ -24,6 +26,21 @@ const SHARED_OBJECTS_MAX = 200_000;
 
 /** How often a template is read again that was pushed to meanwhile. */
 const ATTEMPTS_MAX = 3;
+
+/** The tree of a template that is shared. */
+interface SharedTree {
+  /** The default branch as it was read. */
+  readonly source: RequiredRef;
+  readonly treeOid: Oid;
+  readonly sizeBytes: number;
+}
+
+const TREE_BYTES = 500;
+/**
+ * Trees that were shared last, by the object of the template and its branch. The object refuses one
+ * that it has no more.
+ */
+const trees = new LruCache<SharedTree>(1000 * TREE_BYTES);
 
 /** The git data of a repository that shares the packs of its template. */
 export interface SharedContent {
@@ -43,7 +60,8 @@ export interface SharedContent {
  * SECURITY: the other history of the template is in these packs, too. As with a fork, objects are
  * shown of a repository only if its own refs reach them.
  *
- * Cost: two calls of the template's object, and the reads of two trees.
+ * Cost: a call of the template's object; another one, and the reads of two trees, where the isolate
+ * has not shared it since it was pushed to.
  *
  * @returns Undefined for a template that can't be shared: an empty one, one with variables or large
  *   files, and one of very many objects.
@@ -56,12 +74,16 @@ export async function shareTemplate(
   defaultBranch: string,
 ): Promise<SharedContent | undefined> {
   const { row } = template;
+  requireAccess(template, { unit: "code", mode: "read" });
   if (row.lfsSizeBytes > 0) return undefined;
+  const key = `${row.objectName} ${row.defaultBranch}`;
   const stored = ctx.git.repository(row);
   const { networkName } = row;
   for (let attempts = 0; attempts < ATTEMPTS_MAX; attempts++) {
-    const found = await findTree(ctx, template);
+    const kept = attempts === 0 ? trees.get(key) : undefined;
+    const found = kept ?? (await findTree(ctx, template));
     if (!found) return undefined;
+    trees.set(key, found, TREE_BYTES);
     const { source, treeOid, sizeBytes } = found;
     const commit = await makeFirstCommit(ctx, creator, treeOid);
     const seed: Seed = {
@@ -79,7 +101,7 @@ export async function shareTemplate(
 }
 
 /** The tree of the default branch, if it can be shared. */
-async function findTree(ctx: Ctx, template: RepositoryContext) {
+async function findTree(ctx: Ctx, template: RepositoryContext): Promise<SharedTree | undefined> {
   const snapshot = await openSnapshot(ctx, template);
   const { state, repository } = snapshot;
   const source = findRef(snapshot, branchRef(template.row.defaultBranch));

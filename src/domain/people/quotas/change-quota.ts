@@ -26,16 +26,20 @@ export interface AccountQuotaState {
 }
 
 /**
- * Finds the quota of an account. Cost: one query, which adds up what the account stores.
+ * Finds an account with its quota. Cost: one query, which adds up what the account stores.
  *
- * @throws Failure `not_found` if the account was deleted meanwhile.
+ * @throws Failure `not_found` if there is no account of the name.
  */
-export async function findQuota(ctx: Ctx, account: User): Promise<AccountQuotaState> {
+export async function findQuota(
+  ctx: Ctx,
+  name: string,
+): Promise<{ account: User; quota: AccountQuotaState }> {
   const { config, db } = ctx;
-  const [used] = await usedBy(db, { accountId: account.id });
-  if (!used) throw notFound();
+  const [found] = await accountWithUse(db, { lowerName: name.toLowerCase() });
+  if (!found) throw notFound();
+  const { account, ...used } = found;
   const { repoCountMax } = account;
-  return {
+  const quota = {
     repositories: {
       limit: repoCountMax >= 0 ? repoCountMax : config.repoCountMax,
       used: used.repositories,
@@ -43,11 +47,13 @@ export async function findQuota(ctx: Ctx, account: User): Promise<AccountQuotaSt
     bytes: { limit: bytesMaxOf(ctx, account), used: used.bytes },
     tokens: { limit: tokenCountMaxOf(ctx, account), used: used.tokens },
   };
+  return { account, quota };
 }
 
-const usedBy = prepare((db, { accountId }: Params<{ accountId: number }>) =>
+const accountWithUse = prepare((db, { lowerName }: Params<{ lowerName: string }>) =>
   db
     .select({
+      account: users,
       repositories: qualified<number>(
         sql`(select count(*) from ${repositories} where ${repositories.ownerId} = ${users.id})`,
       ).as("repository_count"),
@@ -57,7 +63,7 @@ const usedBy = prepare((db, { accountId }: Params<{ accountId: number }>) =>
       ).as("token_count"),
     })
     .from(users)
-    .where(eq(users.id, accountId)),
+    .where(and(eq(users.lowerName, lowerName), sql`${users.id} > 0`)),
 );
 
 /** Limits of an account; -1 for the service's, undefined for no change. */

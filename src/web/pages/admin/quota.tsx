@@ -1,14 +1,13 @@
 import { type Context, Hono } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 
-import { findSeenAccount } from "../../../domain/people/accounts/find-account.ts";
 import {
   changeQuota,
   findQuota,
   type QuotaEntry,
 } from "../../../domain/people/quotas/change-quota.ts";
 import type { User } from "../../../db/schema/index.ts";
-import { invalidField, notFound } from "../../../lib/failure.ts";
+import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
 import { accountPath } from "../addresses.ts";
 import { Count } from "../count.tsx";
@@ -43,7 +42,8 @@ quota.post(`${PATH}/:name`, (c) =>
   changeAsAdmin(
     c,
     async ({ ctx }, form) => {
-      const account = await changeQuota(ctx, await findAccount(ctx, c), {
+      const { account: found } = await findQuota(ctx, c.req.param("name") ?? "");
+      const account = await changeQuota(ctx, found, {
         repositories: readLimit(form, "repositories"),
         bytes: readLimit(form, "bytes"),
         tokens: readLimit(form, "tokens"),
@@ -53,12 +53,6 @@ quota.post(`${PATH}/:name`, (c) =>
     (page, state) => renderQuota(c, page, state),
   ),
 );
-
-async function findAccount(ctx: OwnPage["ctx"], c: Context<WebEnv>): Promise<User> {
-  const account = await findSeenAccount(ctx, c.req.param("name") ?? "");
-  if (!account) throw notFound();
-  return account;
-}
 
 function readLimit(form: SentForm, name: Limit): number {
   const text = form.text(name).trim();
@@ -70,8 +64,7 @@ function readLimit(form: SentForm, name: Limit): number {
 
 async function renderQuota(c: Context<WebEnv>, page: OwnPage, state: FormState): Promise<Response> {
   const { ctx, formToken } = page;
-  const account = await findAccount(ctx, c);
-  const found = await findQuota(ctx, account);
+  const { account, quota: found } = await findQuota(ctx, c.req.param("name") ?? "");
   const own: Record<Limit, number> = {
     repositories: account.repoCountMax,
     bytes: account.quota?.bytesMax ?? -1,
