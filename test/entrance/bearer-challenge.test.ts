@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 
+import { MCP_SCOPES } from "../../src/auth/audience.ts";
 import { bearerChallenge } from "../../src/entrance/bearer-challenge.ts";
 
 const base = { rootUrl: "https://forge.example" };
@@ -8,9 +9,7 @@ const METADATA =
 
 describe("bearerChallenge", () => {
   it("names the scopes of all tools, and no error, for a request without a token", () => {
-    expect(bearerChallenge(base)).toBe(
-      `Bearer scope="write:repository write:issue write:notification read:organization read:package read:user", ${METADATA}`,
-    );
+    expect(bearerChallenge(base)).toBe(`Bearer scope="${MCP_SCOPES.join(" ")}", ${METADATA}`);
   });
 
   it("names what is wrong with a token, and the scopes that a request needs", () => {
