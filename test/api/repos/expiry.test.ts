@@ -151,7 +151,7 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     expect((await rowOf(repo.id))?.expiry).toEqual(before);
   });
 
-  // SECURITY: an end that is near is a deletion, which needs more than the role of an administrator.
+  // SECURITY: an end that is near is a deletion, which administrators alone may not bring about.
   it("lets an administrator who may not delete it put a deletion off, and not bring it about", async () => {
     const [owner, admin, writer] = [await make.user(), await make.user(), await make.user()];
     const repo = await make.repo(owner);

@@ -128,7 +128,7 @@ export async function generateRepository(
     try {
       return withCopied(await insert(columns, shared), template, options);
     } catch (error) {
-      // The row was certainly not written if the service refuses it, so nothing refers to the object.
+      // A refused row was certainly not written, so nothing refers to the object.
       if (error instanceof Failure) ctx.defer(ctx.git.repository(source).cancelFork(location));
       throw error;
     }

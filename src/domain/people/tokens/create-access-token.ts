@@ -51,8 +51,9 @@ export const BOUND_MAX = 100;
  *
  * @throws Failure `unauthenticated` if the caller's credential has ended meanwhile, `malformed` for
  * invalid scopes and a name that is taken, `forbidden` for a token wider than the caller's own,
- * for a caller that is an application, and beyond the number of tokens that the user may have, `invalid` for an expiry in the past, for repositories that
- * the caller may not see, and for patterns that match nothing.
+ * for a caller that is an application, and beyond the number of tokens that the user may have,
+ * `invalid` for an expiry in the past, for repositories that the caller may not see, and for
+ * patterns that match nothing.
  */
 export async function createAccessToken(
   ctx: Ctx,

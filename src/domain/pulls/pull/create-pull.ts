@@ -40,7 +40,7 @@ import { newIdIn } from "../../issues/issue/new-issue-id.ts";
 import { mayWritePulls, requireNotArchived } from "../../issues/issue/require-issue-access.ts";
 import { requestStatements } from "../reviews/request-reviews.ts";
 import { findReviewers, type ReviewerNames, type Reviewers } from "../reviews/find-reviewers.ts";
-import { familyOf } from "../../repos/repository/fork-family.ts";
+import { forkFamilyOf } from "../../repos/repository/fork-family.ts";
 import { selectRepositories, toRepositoryContext } from "../../repos/repository/find-repository.ts";
 import { pullStatements, toOnePull } from "./find-pull.ts";
 import { toBranch } from "./branch-of.ts";
@@ -227,7 +227,7 @@ const forkOf = prepare(
           sql`(${lowerName} = '' or ${repositories.lowerName} = ${lowerName})`,
           eq(repositories.networkName, networkName),
           sql`${repositories.networkName} <> ''`,
-          sql`${familyOf()} = ${familyOf(repoId)}`,
+          sql`${forkFamilyOf()} = ${forkFamilyOf(repoId)}`,
         ),
       )
       .orderBy(asc(repositories.id))

@@ -37,8 +37,9 @@ export interface NewRepository extends FirstContent {
  * repository.
  *
  * @throws Failure `invalid` for an invalid name and, with a first commit, for an unknown template
- * (`malformed` for an unknown readme template) and for an end out of bounds, `conflict` for a name that is taken, `forbidden` if
- * the owner has the maximum number of repositories or if the caller's token is too narrow.
+ * (`malformed` for an unknown readme template) and for an end out of bounds, `conflict` for a name
+ * that is taken, `forbidden` if the owner has the maximum number of repositories or if the caller's
+ * token is too narrow.
  */
 export async function createRepository(
   ctx: Ctx,

@@ -76,9 +76,9 @@ export interface RepositoryEdit extends Columns {
  *
  * @param more Statements that change its mirror, in the same batch.
  * @throws Failure `invalid` for an invalid value, for a name that is taken, for a default branch
- * that does not exist, for an end out of bounds, and when no unit would stay enabled; `forbidden` for
- * making it private with a public-only token, and where only those who own it may let it be deleted;
- * `not_found` if it was deleted meanwhile.
+ * that does not exist, for an end out of bounds, and when no unit would stay enabled; `forbidden`
+ * for making it private with a public-only token, and where only those who own it may let it be
+ * deleted; `not_found` if it was deleted meanwhile.
  */
 export async function editRepository(
   ctx: Ctx,

@@ -18,7 +18,7 @@ export interface ExpiryInput {
 }
 
 /** Bounds of the time until the end: the schedule looks once a minute. */
-export const EXPIRES_IN_MIN = 60;
+const EXPIRES_IN_MIN = 60;
 export const EXPIRES_IN_MAX = 10 * 365 * 24 * 60 * 60;
 
 /**

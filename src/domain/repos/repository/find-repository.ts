@@ -24,7 +24,7 @@ import {
   type User,
 } from "../../../db/schema/index.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { familyOf } from "./fork-family.ts";
+import { forkFamilyOf } from "./fork-family.ts";
 
 /** A repository as loaded by a query, before the caller's permission is resolved. */
 export interface RepositoryRow extends AccessFacts {
@@ -165,7 +165,7 @@ const repositoriesNamedOrRelated = prepare(
 
 function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQL {
   const networkOfNamed = sql`(
-    select ${repositories.networkName}, ${familyOf()}
+    select ${repositories.networkName}, ${forkFamilyOf()}
     from ${users}
     join ${repositories} on ${repositories.ownerId} = ${users.id}
     where ${users.lowerName} = ${owner}
@@ -175,7 +175,7 @@ function isNamedOrRelated(owner: SQL, name: SQL, relative: Params<Relative>): SQ
     eq(users.lowerName, relative.owner),
     relative.repo && eq(repositories.lowerName, relative.repo),
     sql`${repositories.networkName} <> ''`,
-    sql`(${repositories.networkName}, ${familyOf()}) = ${networkOfNamed}`,
+    sql`(${repositories.networkName}, ${forkFamilyOf()}) = ${networkOfNamed}`,
   );
   const related = sql`
     select ${repositories.id}

@@ -9,7 +9,7 @@ import { forkFamilies, repositories } from "../../../db/schema/index.ts";
  * The family of forks of each repository of a query, within its network: the object of its root, ""
  * for the family that started the network.
  */
-export const familyOf = (repoId: SQL = sql`${repositories.id}`): SQL<string> => sql`coalesce((
+export const forkFamilyOf = (repoId: SQL = sql`${repositories.id}`): SQL<string> => sql`coalesce((
   select ${forkFamilies.rootName} from ${forkFamilies} where ${forkFamilies.repoId} = ${repoId}
 ), '')`;
 

@@ -111,7 +111,8 @@ interface Beginnings {
  *
  * @param columns The columns that differ between new repositories.
  * @throws Failure `conflict` for a name that is taken, `forbidden` if the owner has the maximum
- * number of repositories, `too_large` if they store as much as they may, `not_found` if the repository whose packs it shares does not exist.
+ * number of repositories, `too_large` if they store as much as they may, `not_found` if the
+ * repository whose packs it shares does not exist.
  */
 export async function insertRepository(
   ctx: Ctx,
