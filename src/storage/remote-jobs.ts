@@ -15,8 +15,8 @@ export type RemoteJob =
 const SENT_AT_ONCE_MAX = 100;
 
 /**
- * The queue of mirrors, imports and ends of repositories. A message that is lost or repeated changes
- * nothing: the schedule sends what is due.
+ * The queue of mirrors, imports and ends of repositories. A message that is lost or repeated
+ * changes nothing: the schedule sends what is due.
  */
 export class RemoteJobs {
   readonly #queue: Queue<RemoteJob>;

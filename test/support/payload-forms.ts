@@ -25,6 +25,7 @@ export const USER: Form = {
 
 /** A repository with its own issues and its own wiki. */
 export const REPOSITORY: Form = {
+  expires_at: "null",
   ...fields(
     "number",
     "id size stars_count forks_count watchers_count open_issues_count open_pr_counter release_counter",

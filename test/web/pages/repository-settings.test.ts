@@ -242,7 +242,7 @@ describe("the settings of a repository", () => {
     await expectRefused("choices", repo, "", "expiry", { ...end, expiry_action: "burn" });
     await save(repo, "", "expiry", end);
     expect((await rowOf(repo))?.expiry).toMatchObject({ action: "archive", extensionMs: null });
-    expect(await show(repo)).toMatch(/It is archived .*in 4 weeks/);
+    expect(await show(repo)).toMatch(/It will be archived .*in 4 weeks/);
     await save(repo, "", "expiry", {
       days: "2",
       expiry_action: "delete",
@@ -253,7 +253,7 @@ describe("the settings of a repository", () => {
       extensionMs: 2 * 24 * 3600 * 1000,
     });
     expect((await browser.get(`/${owner.name}/${repo.name}`)).body).toMatch(
-      /This repository will be deleted .*in 1 day.*, and later by each push/,
+      /This repository will be deleted .*in 1 day.*\. Each push puts that off/,
     );
     await save(repo, "", "keep");
     await save(repo, "", "keep");
@@ -267,7 +267,7 @@ describe("the settings of a repository", () => {
     const other = await make.user();
     const repo = await make.repo(other);
     await make.collaborator(repo, owner, 3);
-    expect(await show(repo)).not.toContain("It is deleted");
+    expect(await show(repo)).not.toContain(">It is deleted<");
     await expectRefused("may let it be deleted", repo, "", "expiry", {
       days: "30",
       expiry_action: "delete",

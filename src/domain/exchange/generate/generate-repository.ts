@@ -5,7 +5,9 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import { isConfined } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
+import { COMPUTED } from "../../../db/json-of.ts";
 import { newRepositoryId, type NewRepositoryRef } from "../../../db/new-repository-id.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import {
   avatarImages,
   branchProtections,
@@ -14,7 +16,7 @@ import {
   repositoryTopics,
   type User,
 } from "../../../db/schema/index.ts";
-import { record } from "../../../events/record.ts";
+import { eventArgument, type EventArgument, recordBy } from "../../../events/record.ts";
 import { type ByteText, decodeText } from "../../../git/byte-text.ts";
 import { Failure, forbidden, invalid } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
@@ -155,9 +157,9 @@ export async function generateRepository(
 /** The statement that records the push of the commit with which a repository begins. */
 function recordFirstCommit(ctx: Ctx, repo: NewRepositoryRef, { seed, commit }: SharedContent) {
   const pushed = describeFirstCommit(seed.oid, commit);
-  return record(ctx, {
+  const event = eventArgument(ctx, {
     type: "repository.pushed",
-    repoId: newRepositoryId(repo),
+    repoId: COMPUTED,
     ownerId: repo.ownerId,
     ...(isConfined(ctx.actor) && { isConfined: true }),
     pushId: seed.uploadId,
@@ -165,7 +167,17 @@ function recordFirstCommit(ctx: Ctx, repo: NewRepositoryRef, { seed, commit }: S
     refCount: 1,
     updates: [{ ref: decodeText(seed.ref as ByteText), before: null, after: seed.oid, ...pushed }],
   });
+  return recordOnNew(ctx.db, { repo, event });
 }
+
+interface EventOnNew {
+  readonly repo: NewRepositoryRef;
+  readonly event: EventArgument;
+}
+
+const recordOnNew = prepare((db, { repo, event }: Params<EventOnNew>) =>
+  recordBy(db, event, { repoId: newRepositoryId(repo) }),
+);
 
 function requireHookAccess(ctx: Ctx, template: RepositoryContext): void {
   if (!isAllowed(template, { mode: "admin" })) {

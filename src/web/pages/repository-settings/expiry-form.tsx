@@ -57,9 +57,9 @@ export function ExpiryForms({ page, forms }: { page: Page; forms: SettingsForms 
       {expiry ? (
         <>
           <p>
-            {expiry.action === "archive" ? "It is archived " : "It is deleted "}
+            {expiry.action === "archive" ? "It will be archived " : "It will be deleted "}
             <Ago at={expiry.expiresAt} now={ctx.now} />
-            {expiry.extensionMs === null ? "." : ", and later by each push."}
+            {expiry.extensionMs === null ? "." : ". Each push puts that off."}
           </p>
           <ActionForm page={page} to={page.path} action="keep">
             <button type="submit">Keep it without an end</button>

@@ -75,7 +75,7 @@ function End({ page: { ctx, repo } }: { page: EnteredRepository }) {
         ? "This repository will be archived "
         : "This repository will be deleted "}
       <Ago at={expiry.expiresAt} now={ctx.now} />
-      {expiry.extensionMs === null ? "." : ", and later by each push."}
+      {expiry.extensionMs === null ? "." : ". Each push puts that off."}
     </p>
   );
 }
