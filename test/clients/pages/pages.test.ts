@@ -117,6 +117,7 @@ const ADMINISTRATION = [
   "/monitor/queue",
   "/storage",
   "/quotas/root",
+  "/quotas/root",
   "/config",
   "/audit",
 ].map((part) => `/-/admin${part}`);
