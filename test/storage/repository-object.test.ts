@@ -621,7 +621,7 @@ describe("the updates of a push", () => {
       // forks.
       storage.sql.exec("drop table merges; drop index refs_oid");
       storage.sql.exec("drop table forks; drop table fork_states");
-      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 6);
+      storage.kv.put("schema", (storage.kv.get<number>("schema") ?? 0) - 7);
       (instance as unknown as { migrate: () => void }).migrate();
     });
     const entry = (await object.listOutbox()).find(({ pushId }) => pushId === second.id);

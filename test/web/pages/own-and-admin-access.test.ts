@@ -45,6 +45,7 @@ beforeAll(async () => {
     "/user/settings/actions/secrets": (await makeActionSecret({ ownerId: user.id })).name,
     "/user/settings/actions/variables": (await makeActionVariable({ ownerId: user.id })).name,
     "/-/admin/actions/variables": (await makeActionVariable({})).name,
+    "/-/admin/quotas": user.name,
   };
   runnerId = (await makeRunner({ ownerId: user.id })).id;
   browsers = {
