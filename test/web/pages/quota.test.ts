@@ -30,6 +30,8 @@ describe("the page of a quota", () => {
       repoCountMax: -1,
     });
     expect((await browser.get(path)).body).toContain('value="1000000"');
+    // Among the owners of the largest repositories.
+    await make.repo(user, { sizeBytes: 2 ** 50 });
     expect((await browser.get("/-/admin/storage")).body).toContain(path);
   });
 
