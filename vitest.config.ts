@@ -173,7 +173,11 @@ export default defineConfig({
             "test/support/forges/start-github.ts",
             "test/support/forges/start-gitlab.ts",
           ],
-          setupFiles: ["test/support/apply-migrations.ts", "test/support/keep-logs.ts"],
+          setupFiles: [
+            "test/support/evaluated-modules.ts",
+            "test/support/apply-migrations.ts",
+            "test/support/keep-logs.ts",
+          ],
           // One isolate for all files: each test creates rows with unique names.
           isolate: false,
           // A busy machine is slow; tests of a time limit set their own timeout.

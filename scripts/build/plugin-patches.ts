@@ -12,6 +12,7 @@ export const PATCHES: readonly Patch[] = [
   { module: "dist/worker/index.mjs", patch: sendPendingLogs },
   { module: "dist/worker/index.mjs", patch: quoteByPlatform },
   { module: "dist/pool/index.mjs", patch: ignoreExpectedMessages },
+  { module: "dist/pool/index.mjs", patch: ignoreLateMessages },
   { module: "dist/pool/index.mjs", patch: quoteByPlatform },
 ];
 
@@ -96,6 +97,21 @@ function ignoreExpectedMessages(source: string): string {
     (message) => `\t${JSON.stringify(message)},\n`,
   );
   return insertAfter(IGNORED_MESSAGES, messages.join(""), source, () => true);
+}
+
+const MODULE_FETCHED = 'd$1.m === "fetch") {\n';
+const IGNORE_LATE = "\t\t\t\t\tif (!this.socket) return; // The run has ended.\n";
+
+/**
+ * Makes the plugin ignore that a job asks for a module after the last test: it would fail the run,
+ * since the connection is closed by then.
+ *
+ * @throws Refusal if the plugin answers such requests in another way.
+ */
+function ignoreLateMessages(source: string): string {
+  return insertAfter(MODULE_FETCHED, IGNORE_LATE, source, (rest) =>
+    rest.trimStart().startsWith("assert(this.socket,"),
+  );
 }
 
 function insertAfter(

@@ -1,11 +1,3 @@
-// What the consumer loads on first use: of two contexts that load a module at once, the runtime of
-// the tests lets one go on in the other's place, where it may not use what is its own.
-import "../../src/domain/actions/runs/evaluate-groups.ts";
-import "../../src/domain/actions/runs/start-runs.ts";
-import "../../src/domain/exchange/imports/advance-import.ts";
-import "../../src/domain/exchange/imports/sync-parts.ts";
-import "../../src/domain/exchange/mirrors/pull/sync-pull-mirror.ts";
-import "../../src/domain/exchange/mirrors/push/sync-push-mirror.ts";
 import worker from "../../src/worker.ts";
 
 /** The queue consumer of the isolate, which outlives the test files that run in it. */
