@@ -26,9 +26,9 @@ interface ModuleRunner {
   cachedModule: ((url: string, importer?: string) => Promise<ModuleNode>) & { knows?: true };
 }
 
-const { moduleRunner } = (
-  globalThis as unknown as { __vitest_mocker__: { moduleRunner: ModuleRunner } }
-).__vitest_mocker__;
+const { moduleRunner } = Reflect.get(globalThis, "__vitest_mocker__") as {
+  moduleRunner: ModuleRunner;
+};
 
 const ask = moduleRunner.cachedModule;
 if (!ask.knows) {
