@@ -24,19 +24,18 @@ interface ModuleNode {
 
 interface ModuleRunner {
   readonly evaluatedModules: { getModuleByUrl(url: string): ModuleNode | undefined };
-  cachedModule: ((url: string, importer?: string) => Promise<ModuleNode>) & { knows?: true };
+  cachedModule: (url: string, importer?: string) => Promise<ModuleNode>;
 }
 
 const { moduleRunner } = Reflect.get(globalThis, "__vitest_mocker__") as {
   moduleRunner: ModuleRunner;
 };
 
-const ask = moduleRunner.cachedModule;
-if (!ask.knows) {
-  const find: ModuleRunner["cachedModule"] = (url, importer) => {
+// All files of an isolate share the runner, whose class has the method.
+if (!Object.hasOwn(moduleRunner, "cachedModule")) {
+  const ask = moduleRunner.cachedModule.bind(moduleRunner);
+  moduleRunner.cachedModule = (url, importer) => {
     const known = moduleRunner.evaluatedModules.getModuleByUrl(url);
-    return known?.evaluated ? Promise.resolve(known) : ask.call(moduleRunner, url, importer);
+    return known?.evaluated ? Promise.resolve(known) : ask(url, importer);
   };
-  find.knows = true;
-  moduleRunner.cachedModule = find;
 }
