@@ -10,6 +10,7 @@ import { events, repositories, type Repository, type Visibility } from "../db/sc
 import type { EventKind } from "../shapes/events/event.ts";
 import type { Event } from "./event.ts";
 import { hasConsequences } from "./consequence.ts";
+import { dispatchAtOf } from "./webhooks/may-have-hooks.ts";
 import { hasWebhookEvents } from "./webhooks/payloads/webhook-event.ts";
 
 /** Ids of rows that the same batch inserts are known as SQL only. */
@@ -183,7 +184,14 @@ const insertEvents = prepare((db, p: Params<EventsArguments>) => {
     ...visibilityColumns(sql`value ->> 'repoId'`, before),
     payload: sql`value ->> 'payload'`,
     createdAt: now,
-    dispatchAt: sql`value ->> 'dispatchAt'`,
+    dispatchAt: dispatchAtOf(
+      {
+        type: sql`value ->> 'type'`,
+        repoId: sql`value ->> 'repoId'`,
+        ownerId: sql`value ->> 'ownerId'`,
+      },
+      sql`value ->> 'dispatchAt'`,
+    ),
     consequencesAt: sql`value ->> 'consequencesAt'`,
     rootUrl: sql`iif(
       coalesce(value ->> 'dispatchAt', value ->> 'consequencesAt') is null, '', ${rootUrl}
@@ -267,7 +275,10 @@ function insertEvent(
     ...(later ?? visibilityColumns(sql`${repoId}`, before)),
     payload: withFields(event.payload, fields),
     createdAt: event.now,
-    dispatchAt: event.dispatchAt,
+    dispatchAt: dispatchAtOf(
+      { type: sql`${event.type}`, repoId: sql`${repoId}`, ownerId: sql`${ownerId}` },
+      sql`${event.dispatchAt}`,
+    ),
     consequencesAt: event.consequencesAt,
     rootUrl: event.rootUrl,
   };

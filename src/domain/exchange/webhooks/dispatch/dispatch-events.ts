@@ -1,4 +1,4 @@
-import { sql, type SQL } from "drizzle-orm";
+import { inArray, sql, type SQL } from "drizzle-orm";
 
 import { FALLBACK_PUBLIC_URL } from "../../../../config.ts";
 import type { Ctx } from "../../../../context.ts";
@@ -13,6 +13,7 @@ import {
   hooks,
 } from "../../../../db/schema/index.ts";
 import type { Event } from "../../../../events/event.ts";
+import { DELETIONS, mayHaveHooks } from "../../../../events/webhooks/may-have-hooks.ts";
 import { toMessage } from "../../../../events/webhooks/messages/message.ts";
 import { subscriptionOf } from "../../../../events/webhooks/payloads/hook-event.ts";
 import {
@@ -25,7 +26,7 @@ import { log, logBug } from "../../../../lib/log.ts";
 import { settled } from "../../../../lib/settled.ts";
 import { WorkBudget } from "../../../../lib/work-budget.ts";
 import { byRepository, inOrder, isDueInOrder, LEASED_MAX } from "../../event-stream/due-events.ts";
-import { findHooks, type FoundHook, type HookTrigger, mayHaveHooks } from "../hooks/find-hooks.ts";
+import { findHooks, type FoundHook, type HookTrigger } from "../hooks/find-hooks.ts";
 import { DeliveryStarter } from "./delivery-starter.ts";
 import { openPayloadSource, readPayload } from "./read-payload.ts";
 
@@ -57,8 +58,6 @@ const DELAY_MS_MAX = 60 * 60 * 1000;
 const VALUE_BYTES_MAX = 1_500_000;
 /** Deliveries in one bound value: each takes about 80 bytes. */
 const DELIVERIES_MAX = 10_000;
-
-/** Public URL if neither the configuration nor the event has one. */
 
 /**
  * Dispatches recorded events: creates webhook events, and a delivery for each subscribed hook.
@@ -108,17 +107,22 @@ function acquireLease({ db, config }: Ctx, budget: WorkBudget) {
   return takeDue(db, { now, areHooksOn: !config.areWebhooksDisabled });
 }
 
+/** Events that keep the payload of what was deleted until they are dispatched. */
+const isDeletion = inArray(events.type, [...DELETIONS]);
+
 const takeDue = prepare((db, p: Params<{ now: number; areHooksOn: boolean }>) => {
   const leasedUntil = sql`${p.now} + ${DISPATCH_LEASE_MS} + min(
     ${DELAY_MS_MAX}, ${DELAY_MS} * ((1 << min(14, 2 * ${events.dispatchAttempts})) - 1)
   )`;
-  const hasHooks = p.areHooksOn ? mayHaveHooks : sql`0`;
+  const { type, repoId, ownerId } = events;
+  const hasHooks = p.areHooksOn
+    ? mayHaveHooks({ type: sql`${type}`, repoId: sql`${repoId}`, ownerId: sql`${ownerId}` })
+    : sql`0`;
   return db
     .update(events)
     .set({
-      dispatchAt: sql`case when ${hasHooks} then ${leasedUntil} end`,
+      dispatchAt: sql`case when ${isDeletion} or ${hasHooks} then ${leasedUntil} end`,
       dispatchAttempts: sql`${events.dispatchAttempts} + 1`,
-      payload: payloadUnless(hasHooks),
     })
     .where(isDueInOrder("dispatchAt", p.now))
     .returning();
@@ -368,28 +372,26 @@ function insertDeliveries(
   ] as const;
 }
 
-/**
- * The payload of an event that is dispatched unless `isPending`: without what was deleted, which no
- * one may read then.
- */
-const payloadUnless = (isPending: SQL): SQL => sql`case
-  when ${events.type} in (
-    'repository.deleted', 'issue.deleted', 'comment.deleted', 'release.deleted'
-  ) and not ${isPending}
-    then json_remove(${events.payload}, '$.lastPayload')
-  else ${events.payload}
-end`;
-
 /** Marks events as dispatched. */
 const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
-  markLeased(db, { leased: toLeased(rows) });
+  markLeased(db, {
+    leased: toLeased(rows),
+    haveDeletions: rows.some(({ type }) => DELETIONS.has(type)),
+  });
 
-const markLeased = prepare((db, p: Params<{ leased: string }>) =>
-  db
+/**
+ * Of a deletion without what was deleted, which no one may read then. The payloads of other events
+ * are not written again: that of a push has an entry in an index.
+ */
+const markLeased = prepare((db, p: Params<{ leased: string; haveDeletions: boolean }>) => {
+  const payload = sql`iif(
+    ${isDeletion}, json_remove(${events.payload}, '$.lastPayload'), ${events.payload}
+  )`;
+  return db
     .update(events)
-    .set({ dispatchAt: null, payload: payloadUnless(sql`0`) })
-    .where(areStillLeased(p.leased)),
-);
+    .set({ dispatchAt: null, ...(p.haveDeletions && { payload }) })
+    .where(areStillLeased(p.leased));
+});
 
 /** Releases the leases of events that were not started. */
 const releaseLease = ({ db }: Ctx, { now }: WorkBudget, rows: readonly EventRow[]) =>

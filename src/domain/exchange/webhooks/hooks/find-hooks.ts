@@ -3,7 +3,7 @@ import { and, asc, eq, inArray, isNull, or, type SQL, sql } from "drizzle-orm";
 import type { Ctx } from "../../../../context.ts";
 import { batch } from "../../../../db/batch.ts";
 import { type Params, prepareAll } from "../../../../db/prepared.ts";
-import { events, hooks, repositories, type Hook } from "../../../../db/schema/index.ts";
+import { hooks, repositories, type Hook } from "../../../../db/schema/index.ts";
 import type { HookEvent } from "../../../../events/webhooks/payloads/hook-event.ts";
 import { type Glob, matchGlob } from "../../../../git/glob/match-glob.ts";
 import { parseBranchGlob } from "../../../../git/glob/branch-glob.ts";
@@ -114,24 +114,6 @@ const hooksAndOwners = prepareAll((db, p: Params<Triggered>) => {
       .where(inArray(repositories.id, p.repoIdsWithoutOwner)),
   };
 });
-
-/**
- * The condition, over `events`, that `findHooks` may find a hook for what an event triggers. False
- * only where there is none: neither of its repository, nor of its owner, nor of the service.
- *
- * A fork also triggers the hooks of its source, and of the source's owner.
- */
-export const mayHaveHooks: SQL = (() => {
-  const hasHook = (isOne: SQL): SQL => sql`exists (
-    select 1 from ${hooks} where ${isOne} and ${hooks.isActive} and ${hooks.pausedAt} is null
-  )`;
-  return sql`(
-    ${events.type} = 'repository.forked'
-    or ${hasHook(sql`${hooks.repoId} = ${events.repoId}`)}
-    or ${hasHook(sql`${hooks.ownerId} = ${events.ownerId}`)}
-    or ${hasHook(sql`${hooks.level} = 'system'`)}
-  )`;
-})();
 
 function matchesOwner(
   hook: FoundHook,
