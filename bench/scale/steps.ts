@@ -40,6 +40,12 @@ const MIRROR_CALLS = 3;
 /** Rows that it writes: the repository, and its entries in three indexes. */
 const MIRROR_ROWS = 4;
 
+/**
+ * Rows that the archive of a delivery writes: its own with its entries in four indexes and, with
+ * few hooks, that of its event with one.
+ */
+const ARCHIVED_ROWS = 7;
+
 /** The steps of each kind of the workload. */
 export function stepsOfKinds(inputs: Inputs): Map<string, KindSteps> {
   const names = Object.keys(inputs.workload.kinds);
@@ -116,13 +122,14 @@ export type JobSteps = { steps: readonly Step[]; probability: number };
 export function stepsOfJob(inputs: Inputs, job: "dispatch" | "delivery"): JobSteps {
   const { cost, workload } = inputs;
   const calls = cost(`${job}.d1Calls`);
+  const rowsWritten = cost(`${job}.rowsWritten`) + (job === "delivery" ? ARCHIVED_ROWS : 0);
   const whole = Math.max(1, Math.ceil(calls));
   // A delivery leases its hook and records the attempt.
   const writes =
     job === "delivery" ? whole : Math.max(1, Math.round(whole * workload.jobWriteShare));
   const [read, write] = [
     { ...readStep(inputs, cost(`${job}.rowsRead`) / calls), isWrite: true },
-    writeStep(inputs, (cost(`${job}.rowsWritten`) * whole) / (calls * writes)),
+    writeStep(inputs, (rowsWritten * whole) / (calls * writes)),
   ];
   const steps = Array.from({ length: whole }, (_, at) => (at < whole - writes ? read : write));
   return { steps, probability: calls / whole };

@@ -425,12 +425,18 @@ export class Bucket {
     if (keys.length > 0) await this.semaphore.run(() => this.bucket.delete([...keys]));
   }
 
-  /** Deletes all files with a prefix. */
-  async deleteAll(prefix: string): Promise<void> {
+  /**
+   * Deletes all files with a prefix.
+   *
+   * @param end Only those whose keys come before this one.
+   */
+  async deleteAll(prefix: string, end?: string): Promise<void> {
     for (;;) {
       const { objects, truncated } = await this.semaphore.run(() => this.bucket.list({ prefix }));
-      await this.delete(objects.map(({ key }) => key));
-      if (!truncated) return;
+      const keys = objects.map(({ key }) => key);
+      const deleted = end === undefined ? keys : keys.filter((key) => key < end);
+      await this.delete(deleted);
+      if (!truncated || deleted.length < keys.length) return;
     }
   }
 }

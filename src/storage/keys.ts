@@ -58,6 +58,12 @@ function checkUuid(uuid: string): string {
   return uuid;
 }
 
+/** All files about webhook deliveries. */
+export const deliveryArchivePrefix = "webhooks/";
+
+/** A file about webhook deliveries, or the beginning of the keys of a day. */
+export const deliveryArchiveKey = (name: string): string => `${deliveryArchivePrefix}${name}`;
+
 /** All pieces of the log of a task. */
 export const logPrefix = (taskId: number): string => `actions/logs/${taskId}/`;
 

@@ -21,6 +21,7 @@ import { ArtifactFiles } from "./artifact-files.ts";
 import { AvatarFiles } from "./avatar-files.ts";
 import { Bucket, type FileCache, type Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
+import { DeliveryArchives } from "./delivery-archives.ts";
 import type { DigestName } from "./digest-name.ts";
 import { HashedFiles } from "./hashed-files.ts";
 import { ResultCache } from "./result-cache.ts";
@@ -99,6 +100,7 @@ export class GitStorage {
   /** The logs of tasks. */
   readonly logFiles: LogFiles;
   readonly artifactFiles: ArtifactFiles;
+  readonly deliveryArchives: DeliveryArchives;
   private readonly bucket: Bucket;
   private readonly cache: FileCache;
   private readonly objects: DurableObjectNamespace<RepositoryObject>;
@@ -133,6 +135,7 @@ export class GitStorage {
     this.packageFiles = new HashedFiles(this.bucket, packageFileKey, digests);
     this.logFiles = new LogFiles(this.bucket);
     this.artifactFiles = new ArtifactFiles(this.bucket);
+    this.deliveryArchives = new DeliveryArchives(this.bucket);
     this.cache = cache;
     this.objects = objects;
     this.jobs = jobs;

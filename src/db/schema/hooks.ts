@@ -143,8 +143,16 @@ export const webhookEvents = sqliteTable(
     /** The body that hooks of the type gitea receive. */
     payload: text({ mode: "json" }).$type<object>().notNull(),
     createdAt: integer().notNull(),
+    /**
+     * The archive that has the payload, which is empty then, and the attempts of its deliveries;
+     * null while the rows have them.
+     */
+    archive: text(),
   },
   (table) => [
+    index("webhook_events_unarchived")
+      .on(table.id)
+      .where(sql`${table.archive} is null`),
     // An event may be dispatched twice; the second dispatch inserts nothing.
     uniqueIndex("webhook_events_part").on(table.eventId, table.part),
   ],
@@ -172,7 +180,11 @@ export const hookDeliveries = sqliteTable(
     attemptCount: integer().notNull().default(0),
     /** When the next attempt is due; null if none is. */
     nextAttemptAt: integer(),
-    /** The last attempt, as in the columns that follow. Headers are stored without secrets. */
+    /**
+     * The last attempt, as in the columns that follow. Headers are stored without secrets. Texts
+     * are empty if they are archived.
+     */
+    isArchived: integer({ mode: "boolean" }).notNull().default(false),
     requestUrl: text().notNull().default(""),
     requestHeaders: text({ mode: "json" }).$type<Record<string, string>>(),
     /** The message that a chat was sent; other types receive the payload. */

@@ -44,6 +44,7 @@ const loadStart = () => import("../../actions/runs/start-by-hand.ts");
 const loadEnds = () => import("../../actions/tasks/end-tasks.ts");
 const loadApplicationPurge = () => import("../../people/oauth/purge-applications.ts");
 const loadExpiries = () => import("../expiries/send-due-expiries.ts");
+const loadArchiving = () => import("../../exchange/webhooks/delivery/archive-deliveries.ts");
 const loadCleanup = () => import("../../actions/clean-up-actions.ts");
 
 /** All tasks of the schedule, in the order in which administrators see them. */
@@ -109,6 +110,11 @@ export const CRON_TASKS: readonly CronTask[] = [
   { name: "delete_unused_images", schedule: EVERY_TEN_MINUTES, run: sweepImages },
   { name: "delete_old_actions", schedule: EVERY_TEN_MINUTES, run: sweepEvents },
   { name: "cleanup_hook_task_table", schedule: EVERY_TEN_MINUTES, run: sweepDeliveries },
+  {
+    name: "archive_hook_tasks",
+    schedule: EVERY_TEN_MINUTES,
+    run: async (ctx) => (await loadArchiving()).archiveDeliveries(ctx),
+  },
   {
     name: "reseal_secrets",
     schedule: EVERY_TEN_MINUTES,

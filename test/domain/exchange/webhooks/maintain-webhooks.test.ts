@@ -134,12 +134,12 @@ describe("deliveries past the configured retention", () => {
       db
         .insert(webhookEvents)
         .select(
-          sql`select null, value, 0, 'push', 0, '{}', ${createdAt} from json_each(${numbers})`,
+          sql`select null, value, 0, 'push', 0, '{}', ${createdAt}, null from json_each(${numbers})`,
         ),
       db
         .insert(hookDeliveries)
         .select(
-          sql`select null, ${hook.id}, id, 'u' || id, 'push', 'failed', 0, 0, null, '', null, null, null, null, null, '', null, ${createdAt}, ${createdAt} from ${webhookEvents} where event_id in (select value from json_each(${numbers}))`,
+          sql`select null, ${hook.id}, id, 'u' || id, 'push', 'failed', 0, 0, null, 0, '', null, null, null, null, null, '', null, ${createdAt}, ${createdAt} from ${webhookEvents} where event_id in (select value from json_each(${numbers}))`,
         ),
     ]);
     const young = await makeKeptDelivery(hook);

@@ -16,6 +16,7 @@ export interface Attempt {
 /** The columns of a delivery that store its last attempt. */
 export type StoredAttempt = Pick<
   HookDelivery,
+  | "isArchived"
   | "requestUrl"
   | "requestHeaders"
   | "requestBody"
@@ -42,6 +43,7 @@ export function toStoredAttempt(
   const hasResponse = outcome.kind === "answered" || outcome.kind === "too_large";
   const redact = redactor(request?.headers["Authorization"]);
   return {
+    isArchived: false,
     requestUrl: request?.url ?? "",
     requestHeaders: request ? withoutSecrets(request.headers) : null,
     // JSON of a half of a surrogate pair is none that SQLite can store.

@@ -9,6 +9,7 @@ import {
 import { formatContent } from "../../../../events/webhooks/deliveries/format-content.ts";
 import type { Payload } from "../../../../events/webhooks/payloads/payload.ts";
 import { LruCache } from "../../../../storage/lru-cache.ts";
+import { readContent } from "./delivery-archive.ts";
 
 /** The payload of a webhook event. */
 export interface PayloadRow {
@@ -57,7 +58,8 @@ export class DeliveryContents {
   /**
    * The content of a webhook event in the form of a hook.
    *
-   * Cost: one round trip if the payload was not added, or is held no more.
+   * Cost: one round trip if the payload was not added, or is held no more, and a read of the bucket
+   * if it is archived.
    *
    * @returns Undefined if the hook is a chat and the payload makes no message.
    */
@@ -76,12 +78,14 @@ export class DeliveryContents {
   }
 
   async #read(id: number): Promise<{ row: PayloadRow; contents: Contents }> {
-    const { event, payload } = webhookEvents;
+    const { event, payload, archive } = webhookEvents;
     const [row] = await this.#ctx.db
-      .select({ id: webhookEvents.id, event, payload })
+      .select({ id: webhookEvents.id, event, payload, archive })
       .from(webhookEvents)
       .where(eq(webhookEvents.id, id));
-    if (!row) throw new Error(`webhook event ${id} is gone`);
-    return { row: { ...row, size: 0 }, contents: new Map() };
+    const content = row && (await readContent(this.#ctx, row));
+    if (!content) throw new Error(`webhook event ${id} is gone`);
+    const found = { id, event: row.event, payload: content.payload, size: 0 };
+    return { row: found, contents: new Map() };
   }
 }

@@ -76,9 +76,12 @@ export function selectDue(db: Database, range: Params<DueRange>) {
     .orderBy(asc(hookDeliveries.id));
 }
 
-/** Selects the payloads of the deliveries that `selectDue` selects, each once. */
+/**
+ * Selects the payloads of the deliveries that `selectDue` selects, each once, except for archived
+ * ones.
+ */
 export function selectDuePayloads(db: Database, range: Params<DueRange>) {
-  const { id, event, payload } = webhookEvents;
+  const { id, event, payload, archive } = webhookEvents;
   const dueIds = sql`
     select ${hookDeliveries.webhookEventId}
     from ${hooks}
@@ -91,7 +94,7 @@ export function selectDuePayloads(db: Database, range: Params<DueRange>) {
         ${id},
         sum(length(${payload})) over (order by ${id}) - length(${payload}) as size_before
       from ${webhookEvents}
-      where ${id} in (${dueIds}) and ${id} not in ${range.knownIds}
+      where ${id} in (${dueIds}) and ${id} not in ${range.knownIds} and ${archive} is null
     ) sized
     where sized.size_before <= ${PAYLOADS_SIZE_MAX}`;
   return db

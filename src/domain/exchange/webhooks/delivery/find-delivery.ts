@@ -1,4 +1,4 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
 import { columnsOf } from "../../../../db/db.ts";
@@ -12,6 +12,7 @@ import {
 import { formatContent } from "../../../../events/webhooks/deliveries/format-content.ts";
 import type { Payload } from "../../../../events/webhooks/payloads/payload.ts";
 import { notFound } from "../../../../lib/failure.ts";
+import { readContent } from "./delivery-archive.ts";
 import {
   type HookOwner,
   type HookOwnerArgument,
@@ -36,16 +37,17 @@ export interface FoundDelivery {
  * belong to this owner.
  */
 export async function findDelivery(
-  { db }: Ctx,
+  ctx: Ctx,
   hookOwner: HookOwner,
   hookId: number,
   id: number,
 ): Promise<FoundDelivery> {
-  const [row] = await deliveryOfHook(db, { id, hookId, owner: hookOwnerArgument(hookOwner) });
-  if (!row) throw notFound();
-  const { type, webhookEventPayload, eventId, ...delivery } = row;
+  const { type, webhookEvent, eventId, ...row } = await findRow(ctx, hookOwner, hookId, id);
+  const content = await readContent(ctx, webhookEvent);
+  if (!content) throw notFound();
+  const delivery = row.isArchived ? { ...row, ...content.attempts[id] } : row;
   const takesPayload = type === "gitea" || type === "gogs";
-  const payload = { event: delivery.event, body: webhookEventPayload } as Payload;
+  const payload = { event: delivery.event, body: content.payload } as Payload;
   return {
     delivery,
     eventId,
@@ -54,13 +56,37 @@ export async function findDelivery(
   };
 }
 
+/**
+ * Finds the event that a delivery of a hook reports.
+ *
+ * @throws Failure `not_found` as `findDelivery` does.
+ */
+export async function findEventOfDelivery(
+  ctx: Ctx,
+  hookOwner: HookOwner,
+  hookId: number,
+  id: number,
+): Promise<number> {
+  return (await findRow(ctx, hookOwner, hookId, id)).eventId;
+}
+
+async function findRow({ db }: Ctx, hookOwner: HookOwner, hookId: number, id: number) {
+  const [row] = await deliveryOfHook(db, { id, hookId, owner: hookOwnerArgument(hookOwner) });
+  if (!row) throw notFound();
+  return row;
+}
+
 const deliveryOfHook = prepare(
   (db, p: Params<{ id: number; hookId: number; owner: HookOwnerArgument }>) =>
     db
       .select({
         ...columnsOf(hookDeliveries, "delivery"),
         type: hooks.type,
-        webhookEventPayload: webhookEvents.payload,
+        webhookEvent: {
+          id: sql<number>`${webhookEvents.id}`.as("webhook_event_row"),
+          payload: webhookEvents.payload,
+          archive: webhookEvents.archive,
+        },
         eventId: webhookEvents.eventId,
       })
       .from(hookDeliveries)

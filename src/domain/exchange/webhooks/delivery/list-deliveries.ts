@@ -25,6 +25,7 @@ export interface DeliveryEntry {
   readonly delivery: Omit<
     HookDelivery,
     | "webhookEventId"
+    | "isArchived"
     | "requestUrl"
     | "requestHeaders"
     | "requestBody"

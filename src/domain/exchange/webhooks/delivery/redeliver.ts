@@ -5,7 +5,7 @@ import { batch } from "../../../../db/batch.ts";
 import { hookDeliveries, hooks, type HookDelivery } from "../../../../db/schema/index.ts";
 import { recordIfChanged } from "../../../../events/record.ts";
 import { conflict, notFound } from "../../../../lib/failure.ts";
-import { findDelivery } from "./find-delivery.ts";
+import { findEventOfDelivery } from "./find-delivery.ts";
 import { eventOwner, hookOwnerArgument, type HookOwner } from "../hooks/hook-owner.ts";
 import { DELIVERY_COLUMNS, type DeliveryEntry, selectIdOfHook } from "./list-deliveries.ts";
 
@@ -27,7 +27,7 @@ export async function redeliver(
   hookId: number,
   id: number,
 ): Promise<DeliveryEntry> {
-  const { eventId } = await findDelivery(ctx, hookOwner, hookId, id);
+  const eventId = await findEventOfDelivery(ctx, hookOwner, hookId, id);
   const isDue = and(
     eq(hookDeliveries.status, "pending"),
     lte(hookDeliveries.nextAttemptAt, ctx.now),

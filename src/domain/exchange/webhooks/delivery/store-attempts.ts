@@ -22,6 +22,7 @@ import { giveUpUnsendable, isEnabled, LEASE_MS } from "./hook-lease.ts";
 const PAUSE_FAILURES_MIN = 10;
 /** The columns of a delivery that an attempt changes. */
 const STORED_COLUMNS = [
+  "isArchived",
   "requestUrl",
   "requestHeaders",
   "requestBody",

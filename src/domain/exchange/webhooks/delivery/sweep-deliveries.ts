@@ -14,9 +14,20 @@ const ROUNDS_MAX = 10;
 
 /**
  * Deletes webhook events and deliveries past the configured retention, including requested
- * redeliveries that were not sent yet. Safe to repeat and to run concurrently.
+ * redeliveries that were not sent yet, and then the archives of days of which none is left. Safe to repeat and to run concurrently.
  */
-export async function sweepDeliveries({ db, now, config }: Ctx): Promise<void> {
+export async function sweepDeliveries(ctx: Ctx): Promise<void> {
+  await sweepRows(ctx);
+  const [oldest] = await ctx.db
+    .select({ createdAt: webhookEvents.createdAt })
+    .from(webhookEvents)
+    .orderBy(asc(webhookEvents.id))
+    .limit(1);
+  // An archive is of the day on which it was written, and all that it has was older.
+  await ctx.git.deliveryArchives.deleteBefore(oldest?.createdAt ?? ctx.now);
+}
+
+async function sweepRows({ db, now, config }: Ctx): Promise<void> {
   // Ids rise with time, so the oldest rows come first by id and no index by time is needed.
   const oldest = db
     .select({ id: webhookEvents.id, createdAt: webhookEvents.createdAt })
