@@ -2,7 +2,7 @@ import type { Actor } from "../auth/actor.ts";
 import type { Ctx } from "../context.ts";
 import type { IncomingRequest } from "../entrance/door.ts";
 import { admitAudience } from "../entrance/request-audience.ts";
-import { Failure } from "../lib/failure.ts";
+import { Failure, invalid } from "../lib/failure.ts";
 
 /** Answers a request to the service, as if it came from outside. */
 export type CallService = (request: Request) => Response | Promise<Response>;
@@ -32,16 +32,24 @@ export type ApiPath = string & { readonly of: "api" };
 /**
  * Writes a path below `/api/v1`: at`/repos/${owner}/${name}`. The names of a list stand between
  * slashes.
+ *
+ * @throws Failure `invalid` for `.` and `..`, which are no names.
  */
 export const at = (
   texts: TemplateStringsArray,
   ...values: readonly (string | number | readonly string[])[]
 ): ApiPath => {
   const encoded = values.map((value) =>
-    typeof value === "object" ? value.map(encodeURIComponent).join("/") : encodeURIComponent(value),
+    typeof value === "object" ? value.map(encodeName).join("/") : encodeName(value),
   );
   return String.raw({ raw: texts }, ...encoded) as ApiPath;
 };
+
+/** SECURITY: a name of dots would lead a tool to any other address of this service. */
+function encodeName(name: string | number): string {
+  if (name === "." || name === "..") throw invalid("names and paths can't have a part . or ..");
+  return encodeURIComponent(name);
+}
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
