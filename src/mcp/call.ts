@@ -24,6 +24,7 @@ export interface McpCaller extends Omit<McpCall, "actor"> {
   readonly isBound: boolean;
   /** How the client names itself, where its protocol does not say it in each request. */
   readonly client: string;
+  readonly requestId: string;
 }
 
 /** A path of the API, whose parts are encoded. */
@@ -83,6 +84,7 @@ export class Api {
   readonly #call: CallService;
   readonly #url: string;
   readonly #headers: Headers;
+  #hasWritten = false;
 
   /** @param addressHeader The header in which a proxy states the caller's address; "" for none. */
   constructor(call: CallService, request: Request, addressHeader: string) {
@@ -95,6 +97,11 @@ export class Api {
     }
     // An agent reads what it has just written.
     this.#headers.set("x-d1-bookmark", "first-primary");
+  }
+
+  /** Whether an operation has changed something. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
   }
 
   get<Body>(path: ApiPath, query: Query = {}): Promise<ApiAnswer<Body>> {
@@ -157,12 +164,13 @@ export class Api {
     // Of a repository with a new name.
     const location = response.headers.get("location");
     if (response.status >= 300 && response.status < 400 && location !== null) {
-      const { pathname, search } = new URL(location);
+      const { pathname, search } = new URL(location, url);
       response = await this.#call(
         admitAudience(new Request(new URL(pathname + search, url), sent), "mcp"),
       );
     }
     if (!response.ok) throw await toRefusal(response);
+    if (method !== "GET") this.#hasWritten = true;
     return response;
   }
 }
