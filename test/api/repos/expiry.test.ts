@@ -146,10 +146,47 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     const owner = await make.user();
     const repo = await make.repo(owner);
     await call("PATCH", pathOf(repo), { as: owner, json: { expires_in: HOUR } });
+    const before = (await rowOf(repo.id))?.expiry;
+    await call("PATCH", pathOf(repo), { as: owner, json: { description: "Other" } });
+    expect((await rowOf(repo.id))?.expiry).toEqual(before);
+  });
+
+  // SECURITY: an end that is near is a deletion, which administrators alone may not bring about.
+  it("lets an administrator who may not delete it put a deletion off, and not bring it about", async () => {
+    const [owner, admin, writer] = [await make.user(), await make.user(), await make.user()];
+    const repo = await make.repo(owner);
+    await make.collaborator(repo, admin, 3);
+    await make.collaborator(repo, writer, 2);
+    const patch = async (as: typeof admin, json: object): Promise<number> =>
+      (await call("PATCH", pathOf(repo), { as, json })).status;
+
+    expect(await patch(admin, { expires_in: HOUR })).toBe(403);
+    expect(await patch(writer, { expires_in: HOUR, expiry_action: "archive" })).toBe(403);
+    expect((await rowOf(repo.id))?.expiry).toBeNull();
+    expect(await patch(admin, { expires_in: HOUR, expiry_action: "archive" })).toBe(200);
+    expect(await patch(admin, { expiry_action: "delete" })).toBe(403);
+    expect(await patch(owner, { expires_in: 2 * HOUR, expiry_action: "delete" })).toBe(200);
+    expect(await patch(admin, { expires_in: HOUR })).toBe(403);
+    expect(await patch(admin, { expires_in: 3 * HOUR })).toBe(200);
+    expect(await patch(writer, { expires_in: 0 })).toBe(403);
+    expect((await rowOf(repo.id))?.expiry).toMatchObject({ action: "delete" });
+    expect(await patch(admin, { expires_in: 0 })).toBe(200);
+  });
+
+  it("lets them not shorten what a push gives a repository before its deletion", async () => {
+    const [owner, admin] = [await make.user(), await make.user()];
+    const repo = await make.repo(owner);
+    await make.collaborator(repo, admin, 3);
+    const patch = async (as: typeof admin, json: object): Promise<number> =>
+      (await call("PATCH", pathOf(repo), { as, json })).status;
+
+    expect(await patch(owner, { expires_in: 9 * HOUR, extends_on_push: true })).toBe(200);
     expect(await patch(admin, { extends_on_push: false })).toBe(403);
     // Most of its time has passed.
     const expiresAt = Date.now() + HOUR * 1000;
-    const near = sql`json_set(${repositories.expiry}, '$.expiresAt', ${expiresAt})`;
+    const near = sql`json_set(
+      ${repositories.expiry}, '$.expiresAt', cast(${expiresAt} as integer)
+    )`;
     await db.update(repositories).set({ expiry: near }).where(eq(repositories.id, repo.id));
     expect(await patch(admin, { expires_in: 2 * HOUR })).toBe(403);
     expect((await rowOf(repo.id))?.expiry).toMatchObject({
