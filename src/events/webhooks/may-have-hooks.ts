@@ -31,7 +31,7 @@ export function mayHaveHooks({ type, repoId, ownerId }: EventOwners): SQL {
 }
 
 /** Kinds of events that keep the payload of what was deleted until they are dispatched. */
-export const DELETIONS: ReadonlySet<string> = new Set([
+export const DELETION_KINDS: ReadonlySet<string> = new Set([
   "repository.deleted",
   "issue.deleted",
   "comment.deleted",
@@ -39,7 +39,7 @@ export const DELETIONS: ReadonlySet<string> = new Set([
 ]);
 
 /** Kinds that are always dispatched. The batch of the last one may add hooks after it. */
-const DISPATCHED = sql.raw(`('${[...DELETIONS, "repository.created"].join("', '")}')`);
+const DISPATCHED = sql.raw(`('${[...DELETION_KINDS, "repository.created"].join("', '")}')`);
 
 /**
  * When a new event is due to be dispatched: mostly never, if no hook may receive it, since hooks

@@ -14,7 +14,8 @@ const ROUNDS_MAX = 10;
 
 /**
  * Deletes webhook events and deliveries past the configured retention, including requested
- * redeliveries that were not sent yet, and then the archives of days of which none is left. Safe to repeat and to run concurrently.
+ * redeliveries that were not sent yet, and then the archives of days of which none is left. Safe to
+ * repeat and to run concurrently.
  */
 export async function sweepDeliveries(ctx: Ctx): Promise<void> {
   await sweepRows(ctx);

@@ -13,7 +13,7 @@ import {
   hooks,
 } from "../../../../db/schema/index.ts";
 import type { Event } from "../../../../events/event.ts";
-import { DELETIONS, mayHaveHooks } from "../../../../events/webhooks/may-have-hooks.ts";
+import { DELETION_KINDS, mayHaveHooks } from "../../../../events/webhooks/may-have-hooks.ts";
 import { toMessage } from "../../../../events/webhooks/messages/message.ts";
 import { subscriptionOf } from "../../../../events/webhooks/payloads/hook-event.ts";
 import {
@@ -108,7 +108,7 @@ function acquireLease({ db, config }: Ctx, budget: WorkBudget) {
 }
 
 /** Events that keep the payload of what was deleted until they are dispatched. */
-const isDeletion = inArray(events.type, [...DELETIONS]);
+const isDeletion = inArray(events.type, [...DELETION_KINDS]);
 
 const takeDue = prepare((db, p: Params<{ now: number; areHooksOn: boolean }>) => {
   const leasedUntil = sql`${p.now} + ${DISPATCH_LEASE_MS} + min(
@@ -376,7 +376,7 @@ function insertDeliveries(
 const markDispatched = ({ db }: Ctx, rows: readonly EventRow[]) =>
   markLeased(db, {
     leased: toLeased(rows),
-    haveDeletions: rows.some(({ type }) => DELETIONS.has(type)),
+    haveDeletions: rows.some(({ type }) => DELETION_KINDS.has(type)),
   });
 
 /**
