@@ -17,7 +17,7 @@ export const ARCHIVED_COLUMNS = [
   "responseHeaders",
   "responseBody",
 ] as const satisfies readonly (keyof StoredAttempt)[];
-export type ArchivedAttempt = Pick<StoredAttempt, (typeof ARCHIVED_COLUMNS)[number]>;
+type ArchivedAttempt = Pick<StoredAttempt, (typeof ARCHIVED_COLUMNS)[number]>;
 
 /** The webhook events of an archive, by their ids. */
 export type Archive = Readonly<Record<number, ArchivedEvent>>;
