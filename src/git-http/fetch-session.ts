@@ -1,5 +1,5 @@
 import { isPullRef } from "../domain/code/git/pull-refs.ts";
-import { findWholePack, sendPack } from "../domain/code/git/send-pack.ts";
+import { sendPack } from "../domain/code/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import { isWholeId, type Oid } from "../git/oid.ts";
@@ -15,6 +15,7 @@ import type { AdvertisedRef } from "../git/wire/advertisement.ts";
 import { DEPTH_INFINITE, type FetchRequest } from "../git/wire/fetch-request.ts";
 import type { ShallowUpdate } from "../git/wire/fetch-response.ts";
 import { FRAME_PAYLOAD_MAX, FRAME_SPACING } from "../git/wire/side-band.ts";
+import type { Spacing } from "../git/store.ts";
 import type { OpenRepository } from "../storage/open-repository.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
 import type { StoredRepository } from "../storage/storage.ts";
@@ -55,7 +56,6 @@ export function coversRequest(
 /** Evaluates one fetch request, in any version of the protocol. */
 export class FetchSession {
   private readonly stored: StoredRepository;
-  private readonly snapshot: Snapshot;
   private readonly view: RefView;
   /** Refs by name, since a request may want very many. */
   private readonly refs: ReadonlyMap<string, AdvertisedRef>;
@@ -72,24 +72,21 @@ export class FetchSession {
   /** @throws GitError `missing` for a want that does not exist or is not reachable from a ref. */
   static async open(
     stored: StoredRepository,
-    snapshot: Snapshot,
     view: RefView,
     repository: OpenRepository,
     request: FetchRequest,
   ): Promise<FetchSession> {
     await refuseUnreachable(stored, view, repository, request.wantOids);
-    return resident(() => new FetchSession(stored, snapshot, view, repository, request));
+    return resident(() => new FetchSession(stored, view, repository, request));
   }
 
   private constructor(
     stored: StoredRepository,
-    snapshot: Snapshot,
     view: RefView,
     repository: OpenRepository,
     request: FetchRequest,
   ) {
     this.stored = stored;
-    this.snapshot = snapshot;
     this.view = view;
     this.refs = new Map(view.refs.map((ref) => [ref.name, ref]));
     this.repository = repository;
@@ -148,18 +145,15 @@ export class FetchSession {
   /**
    * Streams the pack.
    *
+   * @param spacing How it is laid out in the pieces.
    * @returns Git's summary line ("Total …").
    */
-  async *packBytes({ toPack, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array, string> {
-    const { takesOfsDelta } = this.request;
-    const plan = { toPack, receiverHas };
-    const from = { stored: this.stored, snapshot: this.snapshot, repository: this.repository };
-    const report = yield* sendPack(from, plan, takesOfsDelta);
-    const { size } = toPack;
-    if (!report) return formatWholeTotal(size);
-    const { deltas, reused, reusedDeltas } = report;
-    const total = `Total ${size} (delta ${deltas})`;
-    return `${total}, reused ${reused} (delta ${reusedDeltas}), pack-reused 0 (from 0)\n`;
+  async *packBytes(plan: FetchPlan, spacing?: Spacing): AsyncGenerator<Uint8Array, string> {
+    const origin = { stored: this.stored, repository: this.repository };
+    const report = yield* sendPack(origin, plan, this.request.takesOfsDelta, spacing);
+    const { deltas, reused, reusedDeltas, verbatim, verbatimPacks } = report;
+    const total = `Total ${plan.toPack.size} (delta ${deltas}), reused ${reused}`;
+    return `${total} (delta ${reusedDeltas}), pack-reused ${verbatim} (from ${verbatimPacks})\n`;
   }
 
   /**
@@ -168,13 +162,10 @@ export class FetchSession {
    * @param payloadMax Maximum payload of a frame in bytes.
    * @returns Git's summary line ("Total …").
    */
-  async *packFrames(plan: FetchPlan, payloadMax: number): AsyncGenerator<Uint8Array, string> {
-    const whole = findWholePack(this.snapshot, plan, this.request.takesOfsDelta);
-    if (!whole || payloadMax !== FRAME_PAYLOAD_MAX) {
-      return yield* inFrames(this.packBytes(plan), payloadMax);
-    }
-    yield* frameSpaced(this.stored.streamPackSpaced(whole, FRAME_SPACING));
-    return formatWholeTotal(plan.toPack.size);
+  packFrames(plan: FetchPlan, payloadMax: number): AsyncGenerator<Uint8Array, string> {
+    return payloadMax === FRAME_PAYLOAD_MAX
+      ? frameSpaced(this.packBytes(plan, FRAME_SPACING))
+      : inFrames(this.packBytes(plan), payloadMax);
   }
 
   private findRef(name: ByteText): AdvertisedRef {
@@ -242,9 +233,6 @@ export class FetchSession {
     return this.findRef(name);
   }
 }
-
-const formatWholeTotal = (objectCount: number): string =>
-  `Total ${objectCount} (delta 0), reused 0 (delta 0), pack-reused ${objectCount} (from 1)\n`;
 
 /** The values of all refs, and the objects to which tags among them peel. */
 function listTips({ refs }: RefView): Set<Oid> {

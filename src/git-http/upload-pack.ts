@@ -179,7 +179,7 @@ async function openSession(
     state = await withPullRefsAt(snapshot, values);
   }
   if (!isCovered(state)) state = await withPullRefs(snapshot);
-  return FetchSession.open(stored, state, viewRefs(state, defaultBranch), repository, request);
+  return FetchSession.open(stored, viewRefs(state, defaultBranch), repository, request);
 }
 
 /** The `fetch` command of version 2. */

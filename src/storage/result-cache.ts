@@ -75,6 +75,14 @@ const UNCOUNTED: ResultWork = {
 /** Everything that determines a result: its kind in words, then oids and parameters. */
 export type ResultKey = readonly [kind: string, ...parts: unknown[]];
 
+/** The cached bytes of a result that the caller makes itself. */
+export interface ResultEntry {
+  /** The caller must not modify them. */
+  readonly found: Uint8Array | undefined;
+  /** Caches them. The caller must not modify them any more. */
+  readonly keep: (bytes: Uint8Array) => void;
+}
+
 /** Computes a result from the incomplete one of an earlier request, if there is one. */
 type Continuation<T> = (budget: StepBudget, known: T | undefined) => Promise<T>;
 
@@ -232,6 +240,19 @@ export class ResultCache {
     recentTexts.set(name, bytes, bytes.length);
     this.cache.put(name, bytes);
     return bytes.subarray(1);
+  }
+
+  /** Finds the bytes of a result, or where to keep them once they are made. */
+  async find(key: ResultKey): Promise<ResultEntry> {
+    const name = await this.nameOf(key);
+    const keepRecent = (bytes: Uint8Array): void => recentTexts.set(name, bytes, bytes.length);
+    const found = recentTexts.get(name) ?? (await this.cache.get(name));
+    if (found) keepRecent(found);
+    const keep = (bytes: Uint8Array): void => {
+      keepRecent(bytes);
+      this.cache.put(name, bytes);
+    };
+    return { found, keep };
   }
 
   /**

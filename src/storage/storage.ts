@@ -13,7 +13,6 @@ import { streamPack } from "../git/pack/stream-pack.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
 import type { Budget } from "../git/budget.ts";
 import type { Patience } from "../lib/foreground.ts";
-import type { Spacing } from "../lib/read-pieces.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { PackFileKind, Scratch, StoredObject } from "../git/store.ts";
@@ -269,16 +268,6 @@ export class StoredRepository {
   /** A gauge for bytes of this repository that a caller keeps in memory. */
   openGauge(): Gauge {
     return this.usage.gauge();
-  }
-
-  /** Streams a pack as it is stored. */
-  streamPack(pack: PackRecord, pieceBytes: number): AsyncGenerator<Uint8Array> {
-    return this.bucket.stream(packKey(this.networkName, pack.name, "pack"), pieceBytes);
-  }
-
-  /** The same with gaps between the pieces. */
-  streamPackSpaced({ name, packBytes }: PackRecord, spacing: Spacing): AsyncGenerator<Uint8Array> {
-    return this.bucket.streamSpaced(packKey(this.networkName, name, "pack"), packBytes, spacing);
   }
 
   /**

@@ -151,7 +151,7 @@ export async function fetchCommit(
   const [wanted = "", ...haveOids] = tips;
   const request = { ...FETCH, wantOids: [wanted], haveOids };
   const view = viewRefs(snapshot, "main");
-  const session = await FetchSession.open(stored, snapshot, view, await open(), request);
+  const session = await FetchSession.open(stored, view, await open(), request);
   await session.isReady();
   const plan = await session.plan();
   let bytes = 0;

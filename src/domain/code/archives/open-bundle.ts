@@ -30,7 +30,7 @@ export async function openBundle(
   });
   // A clone of a bundle without HEAD would check out nothing.
   const head: BundleRef = { name: "HEAD" as ByteText, oid: revision.commitOid };
-  const origin = { stored: ctx.git.repository(row), snapshot: state, repository };
+  const origin = { stored: ctx.git.repository(row), repository };
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield formatBundleHeader([ref, head]);
     yield* sendPack(origin, plan, true);
