@@ -5,7 +5,7 @@ import { GitError, missing } from "../git/error.ts";
 import { isWholeId, type Oid } from "../git/oid.ts";
 import { resident } from "../git/catalog/block-pool.ts";
 import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
-import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
+import { type FetchNeeds, type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
 import { peel } from "../git/walk/peel.ts";
 import { areAllBasedOn, findReachable } from "../git/walk/reachable.ts";
 import { ReachableObjects } from "../git/walk/reachable-objects.ts";
@@ -18,8 +18,10 @@ import { FRAME_PAYLOAD_MAX, FRAME_SPACING } from "../git/wire/side-band.ts";
 import type { Spacing } from "../git/store.ts";
 import type { OpenRepository } from "../storage/open-repository.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
+import type { ResultKey } from "../storage/result-cache.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
+import { type SentPack, keepPieces, openKept } from "./kept-pack.ts";
 import { frameSpaced, inFrames } from "./pack-frames.ts";
 
 /** The prefixes that git puts before a short name to find a ref, in its order. */
@@ -124,20 +126,25 @@ export class FetchSession {
     return { shallowOids, unshallowOids };
   }
 
+  /** The annotated tags that are sent with what they point to. */
+  private get tags(): FetchNeeds["tags"] {
+    if (!this.request.includesTags) return [];
+    return this.view.refs
+      .filter(({ name, peeledOid }) => peeledOid !== undefined && name.startsWith("refs/tags/"))
+      .map(({ oid, peeledOid }) => ({ tagOid: oid, peeledOid: peeledOid ?? oid }));
+  }
+
   /** Computes the objects to send. */
   plan(): Promise<FetchPlan> {
     const { catalog, graph, objects } = this.repository;
     const { request } = this;
-    const tags = this.view.refs
-      .filter(({ name, peeledOid }) => peeledOid !== undefined && name.startsWith("refs/tags/"))
-      .map(({ oid, peeledOid }) => ({ tagOid: oid, peeledOid: peeledOid ?? oid }));
     return planFetch(graph, catalog, objects, {
       wantOids: this.wantOids,
       haveOids: this.commonOids,
       clientShallowOids: request.shallowOids,
       cut: this.cut,
       filter: request.filter,
-      tags: request.includesTags ? tags : [],
+      tags: this.tags,
       isThin: request.isThin,
     });
   }
@@ -157,15 +164,51 @@ export class FetchSession {
   }
 
   /**
-   * Streams the pack in side-band frames.
+   * Opens the pack as it is sent. That of a part of the history is kept: the next client that
+   * wants the same part is sent the same frames.
    *
-   * @param payloadMax Maximum payload of a frame in bytes.
-   * @returns Git's summary line ("Total …").
+   * SECURITY: all that was kept follows from the wanted objects and the tags that are compared with
+   * them, which refs reach now.
+   *
+   * @param payloadMax Maximum payload of a frame in bytes; undefined for a pack without side-band.
    */
-  packFrames(plan: FetchPlan, payloadMax: number): AsyncGenerator<Uint8Array, string> {
-    return payloadMax === FRAME_PAYLOAD_MAX
-      ? frameSpaced(this.packBytes(plan, FRAME_SPACING))
-      : inFrames(this.packBytes(plan), payloadMax);
+  async openPack(payloadMax: number | undefined): Promise<SentPack> {
+    const isFramed = payloadMax === FRAME_PAYLOAD_MAX;
+    const key = isFramed ? this.partKey() : undefined;
+    const entry = key && (await this.repository.results.find(key));
+    const kept = await openKept(entry?.pieces);
+    if (kept) return kept;
+    const plan = await this.plan();
+    const bytes = this.packBytes(plan, isFramed ? FRAME_SPACING : undefined);
+    const pieces =
+      payloadMax === undefined
+        ? bytes
+        : isFramed
+          ? frameSpaced(bytes)
+          : inFrames(bytes, payloadMax);
+    return {
+      objectCount: plan.toPack.size,
+      pieces: entry ? keepPieces(pieces, entry, this.stored.openGauge()) : pieces,
+    };
+  }
+
+  /**
+   * What determines the pack of a client that has nothing, and wants commits to a depth or objects
+   * of a filter; undefined for any other.
+   */
+  private partKey(): ResultKey | undefined {
+    const { deepen, filter, haveOids, shallowOids, takesOfsDelta } = this.request;
+    if (haveOids.length > 0 || shallowOids.length > 0 || !(deepen ?? filter)) return undefined;
+    if (deepen && (deepen.depth === undefined || deepen.isRelative)) return undefined;
+    const wants = [...new Set(this.wantOids)].toSorted();
+    return [
+      "part of a pack",
+      wants,
+      deepen?.depth ?? null,
+      filter ?? null,
+      takesOfsDelta,
+      this.tags,
+    ];
   }
 
   private findRef(name: ByteText): AdvertisedRef {

@@ -43,6 +43,8 @@ const blocks = new LruCache<Uint8Array>(16 * 1024 * 1024);
 export interface FileCache {
   /** The bytes under `key`; undefined on a miss, or if `length` is given and differs. */
   get(key: string, length?: number): Promise<Uint8Array | undefined>;
+  /** The same as a stream of bytes, for a file that need not be small. */
+  open(key: string): Promise<ReadableStream<Uint8Array> | undefined>;
   put(key: string, bytes: Uint8Array): void;
 }
 

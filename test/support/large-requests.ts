@@ -35,7 +35,7 @@ import {
 
 const NETWORK = "large";
 const MAIN = "refs/heads/main";
-const NO_CACHE = { get: async () => undefined, put: () => {} };
+const NO_CACHE = { get: async () => undefined, open: async () => undefined, put: () => {} };
 const [COMMIT, TREE, BLOB, REF_DELTA] = [1, 2, 3, 7] as const;
 
 /** How the tables of large packs are read. */

@@ -67,7 +67,7 @@ function openStorage(packs: readonly PackRecord[]) {
     },
   };
   const objects = { getByName: () => object };
-  const nothing = { get: async () => undefined, put: () => {} };
+  const nothing = { get: async () => undefined, open: async () => undefined, put: () => {} };
   const storage = new GitStorage(disk.r2, objects as never, {} as never, nothing);
   const stored = storage.repository({ objectName: "o", networkName: NETWORK });
   return { usage: storage.usage, stored, listed };

@@ -64,7 +64,8 @@ function trailersOf(
     find: async () => {
       if (packsKey === undefined) return undefined;
       entry = await results.find(["pack trailer", packsKey, takesOfsDelta, ...digests()]);
-      return entry.found;
+      const read = await entry.pieces?.next();
+      return read?.value || undefined;
     },
     keep: (trailer) => entry?.keep(trailer),
   };
