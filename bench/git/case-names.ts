@@ -8,7 +8,7 @@ export const CASE_NAMES = [
   "one-pack",
   "ten-packs",
   "pushed-pack",
-  "thirty-packs",
+  "pushed-packs",
   "fetch",
   "push-commit",
   "fork",

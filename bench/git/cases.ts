@@ -97,7 +97,7 @@ export const CASES: readonly Case[] = [
     repeat: 3,
     setUp: pushOften,
   },
-  packsAtOnce("thirty-packs", 32),
+  packsAtOnce("pushed-packs", CLONES_AT_ONCE),
   {
     name: "fetch",
     repeat: 3,

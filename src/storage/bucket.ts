@@ -1,4 +1,4 @@
-import type { ByteSource, Gauge, Spacing } from "../git/store.ts";
+import type { ByteSource, Gauge } from "../git/store.ts";
 import type { ByteRange } from "../lib/byte-range.ts";
 import { readPieces, readSpacedPieces } from "../lib/read-pieces.ts";
 import { LruCache } from "./lru-cache.ts";

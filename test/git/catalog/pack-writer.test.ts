@@ -192,7 +192,7 @@ describe("writePack of what was pushed in several packs", () => {
       const contents = readAllByGit(received);
       expect([...contents.keys()].toSorted()).toEqual(oids.toSorted());
       for (const [oid, object] of contents) expect(object).toEqual(objects.get(oid));
-      if (tip === "main") expect(verbatim).toBeGreaterThan(oids.length / 2);
+      expect(verbatim).toBeGreaterThan(tip === "main" ? oids.length / 2 : -1);
     },
   );
 
