@@ -176,7 +176,7 @@ export class FetchSession {
     const isFramed = payloadMax === FRAME_PAYLOAD_MAX;
     const key = isFramed ? this.partKey() : undefined;
     const entry = key && (await this.repository.results.find(key));
-    const kept = await openKept(entry?.pieces);
+    const kept = await openKept(this.stored, entry, Date.now());
     if (kept) return kept;
     const plan = await this.plan();
     const bytes = this.packBytes(plan, isFramed ? FRAME_SPACING : undefined);
@@ -188,8 +188,25 @@ export class FetchSession {
           : inFrames(bytes, payloadMax);
     return {
       objectCount: plan.toPack.size,
-      pieces: entry ? keepPieces(pieces, entry, this.stored.openGauge()) : pieces,
+      pieces: entry
+        ? keepPieces(
+            pieces,
+            entry,
+            this.stored.openGauge(),
+            this.isTipAlone() ? this.stored : undefined,
+          )
+        : pieces,
     };
+  }
+
+  /**
+   * Whether the client wants the tip of the default branch alone, as most that build it do. Only
+   * this is kept in the bucket, since readers could ask for any number of others.
+   */
+  private isTipAlone(): boolean {
+    const { deepen, filter } = this.request;
+    const { head } = this.view;
+    return deepen?.depth === 1 && !filter && this.wantOids.every((oid) => oid === head?.oid);
   }
 
   /**

@@ -236,13 +236,34 @@ export class Bucket {
     return this.streamBy(key, undefined, pieceBytes, (body) => readPieces(body, pieceBytes));
   }
 
+  /** The same of a file that may be gone, or of another size. */
+  async streamIfThere(
+    key: string,
+    sizeBytes: number,
+    pieceBytes: number,
+  ): Promise<AsyncGenerator<Uint8Array> | undefined> {
+    const object = await this.semaphore.run(() => this.bucket.get(key));
+    if (object?.size !== sizeBytes) {
+      await object?.body.cancel();
+      return undefined;
+    }
+    return this.send(object.body, pieceBytes, (body) => readPieces(body, pieceBytes));
+  }
+
   private async *streamBy(
     key: string,
     range: ByteRange | undefined,
     bufferBytes: number,
     read: (body: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array>,
   ): AsyncGenerator<Uint8Array> {
-    const body = await this.get(key, range);
+    yield* this.send(await this.get(key, range), bufferBytes, read);
+  }
+
+  private async *send(
+    body: ReadableStream<Uint8Array>,
+    bufferBytes: number,
+    read: (body: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
     // Two buffers: one being read and one being sent.
     this.usage.hold(2 * bufferBytes);
     try {

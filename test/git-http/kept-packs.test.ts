@@ -1,11 +1,14 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 
 import { keepPieces } from "../../src/git-http/kept-pack.ts";
 import { ENTRY_BYTES_MAX } from "../../src/storage/result-cache.ts";
+import { UPLOAD_LIFE_MS } from "../../src/storage/retention.ts";
+import type { StoredRepository } from "../../src/storage/storage.ts";
 import { type Answer, visit } from "../support/call.ts";
 import { History } from "../support/commits.ts";
+import { git } from "../support/git.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
-import { makeEmptyPack, pushCommands, storePush } from "../support/push.ts";
+import { filesOf, makeEmptyPack, pushCommands, storePush } from "../support/push.ts";
 import { logged } from "../support/usage.ts";
 
 const pkt = (text: string): string => (text.length + 5).toString(16).padStart(4, "0") + text + "\n";
@@ -112,14 +115,84 @@ describe("the pack of a part of a history that was sent before", () => {
   });
 });
 
-describe("keepPieces", () => {
-  async function* piecesOf(bytes: number): AsyncGenerator<Uint8Array, string> {
-    for (let left = bytes; left > 0; left -= 1024 * 1024) {
-      yield new Uint8Array(Math.min(left, 1024 * 1024));
-    }
-    return "end";
+describe("the pack of a large tip of the default branch", () => {
+  const isKept = (key: string): boolean => key.includes("/scratch/");
+  const keptFiles = async (repo: TestRepo) => (await filesOf(repo)).filter(isKept);
+
+  /** A repository whose tip is larger than what is collected in memory. */
+  async function makeLarge() {
+    const owner = await make.user();
+    const repo = await make.repo(owner);
+    const history = new History();
+    const files = Object.fromEntries(
+      Array.from({ length: 9 }, (_, at) => [`file-${at}`, makeNoise(1_400_000)]),
+    );
+    const tip = history.commit({ files });
+    const later = history.commit({ files: { ...files, more: "more" }, parents: [tip] });
+    await storePush(repo, MAIN, later, history.build());
+    return { owner, repo, tip: later, first: tip };
   }
 
+  it("is kept in the bucket, as an upload that ends", async () => {
+    const { owner, repo, tip, first } = await makeLarge();
+    const made = await fetchPack(repo, owner, SHALLOW, `want ${tip}`);
+    expect(countObjects(made.answer)).toBe(12);
+    const kept = await keptFiles(repo);
+    expect(kept).toHaveLength(1);
+    const again = await fetchPack(repo, owner, SHALLOW, `want ${tip}`);
+    expect(again.sent).toMatchObject({ r2Calls: 1, objectCalls: 1, steps: 0 });
+    expect(again.answer.body === made.answer.body).toBe(true);
+
+    // It is recorded before it is written, and so deleted by maintenance or with the repository.
+    const { uploadIds } = await git.repository(repo).listWork(Date.now() + 2 * UPLOAD_LIFE_MS);
+    expect(kept[0]).toContain(`/scratch/${uploadIds[0]}-`);
+    await git.repository(repo).deleteUploads(uploadIds);
+    const after = await fetchPack(repo, owner, SHALLOW, `want ${tip}`);
+    expect(countObjects(after.answer)).toBe(12);
+
+    // Of other parts, a reader could ask for any number.
+    const before = await keptFiles(repo);
+    await fetchPack(repo, owner, SHALLOW, `want ${first}`);
+    await fetchPack(repo, owner, "filter blob:limit=5m", `want ${tip}`);
+    expect(await keptFiles(repo)).toEqual(before);
+  });
+
+  it("is sent though it can't be kept", async () => {
+    const bytes = 9 * 1024 * 1024;
+    for (const failing of ["startKeptFile", "write", "finish"]) {
+      const fail = (name: string) => () =>
+        name === failing ? Promise.reject(new Error(name)) : Promise.resolve();
+      const file = { write: fail("write"), finish: fail("finish"), abandon: fail("abandon") };
+      const startKeptFile = () => fail("startKeptFile")().then(() => file);
+      const entry = { pieces: undefined, keep: () => expect.unreachable() };
+      const large = { startKeptFile } as unknown as StoredRepository;
+      const log = vi.spyOn(console, "error").mockImplementation(() => {});
+      let sent = 0;
+      for await (const { length } of keepPieces(zeros(bytes), entry, () => {}, large)) {
+        sent += length;
+      }
+      log.mockRestore();
+      expect(sent, failing).toBe(bytes);
+    }
+  });
+});
+
+async function* zeros(bytes: number): AsyncGenerator<Uint8Array, string> {
+  for (let left = bytes; left > 0; left -= 1024 * 1024) {
+    yield new Uint8Array(Math.min(left, 1024 * 1024));
+  }
+  return "end";
+}
+
+/** Text that can't be compressed to less than three quarters. */
+function makeNoise(bytes: number): string {
+  const noise = Array.from({ length: Math.ceil(bytes / 65_536) }, () =>
+    Buffer.from(crypto.getRandomValues(new Uint8Array(49_152))).toString("base64"),
+  );
+  return noise.join("");
+}
+
+describe("keepPieces", () => {
   async function keep(bytes: number, readMax = Number.POSITIVE_INFINITY) {
     const kept: number[] = [];
     let held = 0;
@@ -127,7 +200,7 @@ describe("keepPieces", () => {
       pieces: undefined,
       keep: ({ length }: Uint8Array) => void kept.push(length),
     };
-    const pieces = keepPieces(piecesOf(bytes), entry, (heldBytes) => void (held = heldBytes));
+    const pieces = keepPieces(zeros(bytes), entry, (heldBytes) => void (held = heldBytes));
     for (let read = 0; read < readMax; read++) if ((await pieces.next()).done) break;
     await pieces.return("");
     expect(held).toBe(0);
