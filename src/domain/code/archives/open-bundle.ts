@@ -17,7 +17,7 @@ export async function openBundle(
   snapshot: RepositorySnapshot,
   revision: Revision,
 ): Promise<AsyncGenerator<Uint8Array>> {
-  const { state, repository } = snapshot;
+  const { repository } = snapshot;
   const ref = toBundleRef(snapshot, revision);
   const plan = await planFetch(repository.graph, repository.catalog, repository.objects, {
     wantOids: [ref.oid],
