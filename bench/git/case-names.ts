@@ -7,6 +7,8 @@ export const CASE_NAMES = [
   "ls-remote",
   "one-pack",
   "ten-packs",
+  "pushed-pack",
+  "pushed-packs",
   "fetch",
   "push-commit",
   "fork",

@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { CaseName } from "./case-names.ts";
@@ -13,6 +15,8 @@ export type Side = {
   /** Name and URL of the repository on this side; they change with each push. */
   name: string;
   url: string;
+  /** The refs that were pushed since, as those of the source. */
+  pushed?: string[];
 };
 
 /** One run of a case. Only `work` is measured. */
@@ -36,6 +40,8 @@ export type Case = {
 };
 
 const CLONES_AT_ONCE = 10;
+/** Pushes of a commit before `pushed-pack`. */
+const PUSHES_BEFORE = 45;
 
 const clone = (name: CaseName, repeat: number, ...options: string[]): Case => ({
   name,
@@ -87,6 +93,12 @@ export const CASES: readonly Case[] = [
   packsAtOnce("one-pack", 1),
   packsAtOnce("ten-packs", CLONES_AT_ONCE),
   {
+    ...packsAtOnce("pushed-pack", 1),
+    repeat: 3,
+    setUp: pushOften,
+  },
+  packsAtOnce("pushed-packs", CLONES_AT_ONCE),
+  {
     name: "fetch",
     repeat: 3,
     setUp: async ({ forge, source, url }) => {
@@ -126,6 +138,26 @@ export const CASES: readonly Case[] = [
 ];
 let commits = 0;
 
+/** Pushes some branches of one commit each, one after the other, with their base thin. */
+async function pushOften(side: Side): Promise<void> {
+  const { forge, source, url } = side;
+  const directory = mkdtempSync(join(tmpdir(), "edgeforge-pushes-"));
+  try {
+    await git(directory, ["clone", "--quiet", "--bare", "--shared", source.path, "clone"]);
+    const path = join(directory, "clone");
+    for (let at = 0; at < PUSHES_BEFORE; at++) {
+      commits += 1;
+      const branch = `pushed-${commits}`;
+      await git(path, ["fast-import", "--quiet"], [await formatEdit(path, source, branch)]);
+      const ref = `refs/heads/${branch}`;
+      await git(path, [...forge.writeOptions, "push", "--quiet", url, ref]);
+    }
+    side.pushed = (await listRefs(path)).filter((ref) => ref.includes(" refs/heads/pushed-"));
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+}
+
 /** A new branch whose commit replaces a line of a file, another file for each branch. */
 async function formatEdit(path: string, source: Source, branch: string): Promise<string> {
   const tip = await git(path, ["rev-parse", source.branch]);
@@ -141,8 +173,10 @@ function packsAtOnce(name: CaseName, count: number): Case {
   return {
     name,
     repeat: 1,
-    prepare: async ({ url, source }) => {
-      const wantOids = new Set(source.refs.map((ref) => ref.slice(0, ref.indexOf(" "))));
+    prepare: async ({ url, source, pushed = [] }) => {
+      const wantOids = new Set(
+        [...source.refs, ...pushed].map((ref) => ref.slice(0, ref.indexOf(" "))),
+      );
       return {
         work: async () => {
           const drains = Array.from({ length: count }, () => drainPack(url, wantOids));

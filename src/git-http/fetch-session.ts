@@ -1,11 +1,11 @@
 import { isPullRef } from "../domain/code/git/pull-refs.ts";
-import { findWholePack, sendPack } from "../domain/code/git/send-pack.ts";
+import { sendPack } from "../domain/code/git/send-pack.ts";
 import type { ByteText } from "../git/byte-text.ts";
 import { GitError, missing } from "../git/error.ts";
 import { isWholeId, type Oid } from "../git/oid.ts";
 import { resident } from "../git/catalog/block-pool.ts";
 import { NO_NODE, type Node } from "../git/walk/commit-graph.ts";
-import { type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
+import { type FetchNeeds, type FetchPlan, planFetch } from "../git/walk/fetch-plan.ts";
 import { peel } from "../git/walk/peel.ts";
 import { areAllBasedOn, findReachable } from "../git/walk/reachable.ts";
 import { ReachableObjects } from "../git/walk/reachable-objects.ts";
@@ -15,10 +15,13 @@ import type { AdvertisedRef } from "../git/wire/advertisement.ts";
 import { DEPTH_INFINITE, type FetchRequest } from "../git/wire/fetch-request.ts";
 import type { ShallowUpdate } from "../git/wire/fetch-response.ts";
 import { FRAME_PAYLOAD_MAX, FRAME_SPACING } from "../git/wire/side-band.ts";
+import type { Spacing } from "../git/store.ts";
 import type { OpenRepository } from "../storage/open-repository.ts";
 import type { Snapshot } from "../storage/repository-records.ts";
+import type { ResultKey } from "../storage/result-cache.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
+import { type SentPack, keepPieces, openKept } from "./kept-pack.ts";
 import { frameSpaced, inFrames } from "./pack-frames.ts";
 
 /** The prefixes that git puts before a short name to find a ref, in its order. */
@@ -55,7 +58,6 @@ export function coversRequest(
 /** Evaluates one fetch request, in any version of the protocol. */
 export class FetchSession {
   private readonly stored: StoredRepository;
-  private readonly snapshot: Snapshot;
   private readonly view: RefView;
   /** Refs by name, since a request may want very many. */
   private readonly refs: ReadonlyMap<string, AdvertisedRef>;
@@ -72,24 +74,21 @@ export class FetchSession {
   /** @throws GitError `missing` for a want that does not exist or is not reachable from a ref. */
   static async open(
     stored: StoredRepository,
-    snapshot: Snapshot,
     view: RefView,
     repository: OpenRepository,
     request: FetchRequest,
   ): Promise<FetchSession> {
     await refuseUnreachable(stored, view, repository, request.wantOids);
-    return resident(() => new FetchSession(stored, snapshot, view, repository, request));
+    return resident(() => new FetchSession(stored, view, repository, request));
   }
 
   private constructor(
     stored: StoredRepository,
-    snapshot: Snapshot,
     view: RefView,
     repository: OpenRepository,
     request: FetchRequest,
   ) {
     this.stored = stored;
-    this.snapshot = snapshot;
     this.view = view;
     this.refs = new Map(view.refs.map((ref) => [ref.name, ref]));
     this.repository = repository;
@@ -127,20 +126,25 @@ export class FetchSession {
     return { shallowOids, unshallowOids };
   }
 
+  /** The annotated tags that are sent with what they point to. */
+  private get tags(): FetchNeeds["tags"] {
+    if (!this.request.includesTags) return [];
+    return this.view.refs
+      .filter(({ name, peeledOid }) => peeledOid !== undefined && name.startsWith("refs/tags/"))
+      .map(({ oid, peeledOid }) => ({ tagOid: oid, peeledOid: peeledOid ?? oid }));
+  }
+
   /** Computes the objects to send. */
   plan(): Promise<FetchPlan> {
     const { catalog, graph, objects } = this.repository;
     const { request } = this;
-    const tags = this.view.refs
-      .filter(({ name, peeledOid }) => peeledOid !== undefined && name.startsWith("refs/tags/"))
-      .map(({ oid, peeledOid }) => ({ tagOid: oid, peeledOid: peeledOid ?? oid }));
     return planFetch(graph, catalog, objects, {
       wantOids: this.wantOids,
       haveOids: this.commonOids,
       clientShallowOids: request.shallowOids,
       cut: this.cut,
       filter: request.filter,
-      tags: request.includesTags ? tags : [],
+      tags: this.tags,
       isThin: request.isThin,
     });
   }
@@ -148,33 +152,80 @@ export class FetchSession {
   /**
    * Streams the pack.
    *
+   * @param spacing How it is laid out in the pieces.
    * @returns Git's summary line ("Total …").
    */
-  async *packBytes({ toPack, receiverHas }: FetchPlan): AsyncGenerator<Uint8Array, string> {
-    const { takesOfsDelta } = this.request;
-    const plan = { toPack, receiverHas };
-    const from = { stored: this.stored, snapshot: this.snapshot, repository: this.repository };
-    const report = yield* sendPack(from, plan, takesOfsDelta);
-    const { size } = toPack;
-    if (!report) return formatWholeTotal(size);
-    const { deltas, reused, reusedDeltas } = report;
-    const total = `Total ${size} (delta ${deltas})`;
-    return `${total}, reused ${reused} (delta ${reusedDeltas}), pack-reused 0 (from 0)\n`;
+  async *packBytes(plan: FetchPlan, spacing?: Spacing): AsyncGenerator<Uint8Array, string> {
+    const origin = { stored: this.stored, repository: this.repository };
+    const report = yield* sendPack(origin, plan, this.request.takesOfsDelta, spacing);
+    const { deltas, reused, reusedDeltas, verbatim, verbatimPacks } = report;
+    const total = `Total ${plan.toPack.size} (delta ${deltas}), reused ${reused}`;
+    return `${total} (delta ${reusedDeltas}), pack-reused ${verbatim} (from ${verbatimPacks})\n`;
   }
 
   /**
-   * Streams the pack in side-band frames.
+   * Opens the pack as it is sent. That of a part of the history is kept: the next client that
+   * wants the same part is sent the same frames.
    *
-   * @param payloadMax Maximum payload of a frame in bytes.
-   * @returns Git's summary line ("Total …").
+   * SECURITY: all that was kept follows from the wanted objects and the tags that are compared with
+   * them, which refs reach now.
+   *
+   * @param payloadMax Maximum payload of a frame in bytes; undefined for a pack without side-band.
    */
-  async *packFrames(plan: FetchPlan, payloadMax: number): AsyncGenerator<Uint8Array, string> {
-    const whole = findWholePack(this.snapshot, plan, this.request.takesOfsDelta);
-    if (!whole || payloadMax !== FRAME_PAYLOAD_MAX) {
-      return yield* inFrames(this.packBytes(plan), payloadMax);
-    }
-    yield* frameSpaced(this.stored.streamPackSpaced(whole, FRAME_SPACING));
-    return formatWholeTotal(plan.toPack.size);
+  async openPack(payloadMax: number | undefined): Promise<SentPack> {
+    const isFramed = payloadMax === FRAME_PAYLOAD_MAX;
+    const key = isFramed ? this.partKey() : undefined;
+    const entry = key && (await this.repository.results.find(key));
+    const kept = await openKept(this.stored, entry, Date.now());
+    if (kept) return kept;
+    const plan = await this.plan();
+    const bytes = this.packBytes(plan, isFramed ? FRAME_SPACING : undefined);
+    const pieces =
+      payloadMax === undefined
+        ? bytes
+        : isFramed
+          ? frameSpaced(bytes)
+          : inFrames(bytes, payloadMax);
+    return {
+      objectCount: plan.toPack.size,
+      pieces: entry
+        ? keepPieces(
+            pieces,
+            entry,
+            this.stored.openGauge(),
+            this.isTipAlone() ? this.stored : undefined,
+          )
+        : pieces,
+    };
+  }
+
+  /**
+   * Whether the client wants the tip of the default branch alone, as most that build it do. Only
+   * this is kept in the bucket, since readers could ask for any number of others.
+   */
+  private isTipAlone(): boolean {
+    const { deepen, filter } = this.request;
+    const { head } = this.view;
+    return deepen?.depth === 1 && !filter && this.wantOids.every((oid) => oid === head?.oid);
+  }
+
+  /**
+   * What determines the pack of a client that has nothing, and wants commits to a depth or objects
+   * of a filter; undefined for any other.
+   */
+  private partKey(): ResultKey | undefined {
+    const { deepen, filter, haveOids, shallowOids, takesOfsDelta } = this.request;
+    if (haveOids.length > 0 || shallowOids.length > 0 || !(deepen ?? filter)) return undefined;
+    if (deepen && (deepen.depth === undefined || deepen.isRelative)) return undefined;
+    const wants = [...new Set(this.wantOids)].toSorted();
+    return [
+      "part of a pack",
+      wants,
+      deepen?.depth ?? null,
+      filter ?? null,
+      takesOfsDelta,
+      this.tags,
+    ];
   }
 
   private findRef(name: ByteText): AdvertisedRef {
@@ -242,9 +293,6 @@ export class FetchSession {
     return this.findRef(name);
   }
 }
-
-const formatWholeTotal = (objectCount: number): string =>
-  `Total ${objectCount} (delta 0), reused 0 (delta 0), pack-reused ${objectCount} (from 1)\n`;
 
 /** The values of all refs, and the objects to which tags among them peel. */
 function listTips({ refs }: RefView): Set<Oid> {

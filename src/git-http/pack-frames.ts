@@ -1,11 +1,16 @@
 import { BAND_DATA, formatFrames, writeFrameHeaders } from "../git/wire/side-band.ts";
 
-/** Makes side-band frames of a pack that has been read with `FRAME_SPACING`, without copying it. */
-export async function* frameSpaced(pack: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
-  for await (const bytes of pack) {
+/**
+ * Makes side-band frames of a pack that is laid out with `FRAME_SPACING`, without copying it.
+ * Returns the pack generator's return value.
+ */
+export async function* frameSpaced<T>(
+  pack: AsyncGenerator<Uint8Array, T>,
+): AsyncGenerator<Uint8Array, T> {
+  return yield* mapPieces(pack, (bytes) => {
     writeFrameHeaders(BAND_DATA, bytes);
-    yield bytes;
-  }
+    return bytes;
+  });
 }
 
 /** Wraps a pack in side-band frames. Returns the pack generator's return value. */
@@ -13,11 +18,18 @@ export async function* inFrames<T>(
   pack: AsyncGenerator<Uint8Array, T>,
   payloadMax: number,
 ): AsyncGenerator<Uint8Array, T> {
+  return yield* mapPieces(pack, (bytes) => formatFrames(BAND_DATA, bytes, payloadMax));
+}
+
+async function* mapPieces<T>(
+  pack: AsyncGenerator<Uint8Array, T>,
+  toFrames: (bytes: Uint8Array) => Uint8Array,
+): AsyncGenerator<Uint8Array, T> {
   try {
     for (;;) {
       const { value, done } = await pack.next();
       if (done) return value;
-      if (value.length > 0) yield formatFrames(BAND_DATA, value, payloadMax);
+      if (value.length > 0) yield toFrames(value);
     }
   } finally {
     // Stops reading the pack when the client has disconnected.

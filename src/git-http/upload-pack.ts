@@ -179,7 +179,7 @@ async function openSession(
     state = await withPullRefsAt(snapshot, values);
   }
   if (!isCovered(state)) state = await withPullRefs(snapshot);
-  return FetchSession.open(stored, state, viewRefs(state, defaultBranch), repository, request);
+  return FetchSession.open(stored, viewRefs(state, defaultBranch), repository, request);
 }
 
 /** The `fetch` command of version 2. */
@@ -250,18 +250,17 @@ async function answerWithPack(
   wantsProgress: boolean,
   payloadMax: number | undefined,
 ): Promise<Response> {
-  const plan = await session.plan();
+  const { objectCount: size, pieces: packPieces } = await session.openPack(payloadMax);
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield front;
     try {
       if (payloadMax === undefined) {
-        yield* session.packBytes(plan);
+        yield* packPieces;
         return;
       }
-      const { size } = plan.toPack;
       const counted = `Enumerating objects: ${size}, done.\nCounting objects: 100% (${size}/${size}), done.\n`;
       if (wantsProgress) yield formatProgress(counted, payloadMax);
-      const summary = yield* session.packFrames(plan, payloadMax);
+      const summary = yield* packPieces;
       if (wantsProgress) yield formatProgress(summary, payloadMax);
       yield FLUSH_PKT;
     } catch (error) {

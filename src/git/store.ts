@@ -7,6 +7,21 @@ export interface ByteSource {
   readonly sizeBytes: number;
   /** Exactly the bytes `start` to `end`. Rejects if any of them cannot be read. */
   read(start: number, end: number): Promise<Uint8Array>;
+  /**
+   * The same of a long range, over one connection and in buffers of that spacing. Without it, long
+   * ranges are read in parts.
+   */
+  stream?(start: number, end: number, spacing: Spacing): AsyncGenerator<Uint8Array>;
+}
+
+/**
+ * How bytes are laid out in buffers: in pieces of `pieceBytes`, each after a gap for a header, and
+ * so many of them in a buffer.
+ */
+export interface Spacing {
+  readonly gapBytes: number;
+  readonly pieceBytes: number;
+  readonly count: number;
 }
 
 /**

@@ -28,16 +28,6 @@ export async function* readPieces(
 }
 
 /**
- * How a stream is laid out: pieces of `pieceBytes`, each after a gap, and so many of them in one
- * buffer.
- */
-export interface Spacing {
-  readonly gapBytes: number;
-  readonly pieceBytes: number;
-  readonly count: number;
-}
-
-/**
  * Reads a byte stream into buffers with a gap before each piece, into which a header can be
  * written, so that no byte of the stream is copied. The last piece may be shorter.
  *
@@ -47,7 +37,7 @@ export interface Spacing {
 export async function* readSpacedPieces(
   stream: ReadableStream<Uint8Array>,
   sizeBytes: number,
-  { gapBytes, pieceBytes, count }: Spacing,
+  { gapBytes, pieceBytes, count }: { gapBytes: number; pieceBytes: number; count: number },
 ): AsyncGenerator<Uint8Array> {
   yield* withReader(stream, async function* (reader) {
     for (let left = sizeBytes; left > 0;) {

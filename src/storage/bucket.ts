@@ -1,6 +1,6 @@
 import type { ByteSource, Gauge } from "../git/store.ts";
 import type { ByteRange } from "../lib/byte-range.ts";
-import { readPieces, readSpacedPieces, type Spacing } from "../lib/read-pieces.ts";
+import { readPieces, readSpacedPieces } from "../lib/read-pieces.ts";
 import { LruCache } from "./lru-cache.ts";
 import { Semaphore } from "./semaphore.ts";
 import type { StorageUsage } from "./storage-usage.ts";
@@ -43,6 +43,8 @@ const blocks = new LruCache<Uint8Array>(16 * 1024 * 1024);
 export interface FileCache {
   /** The bytes under `key`; undefined on a miss, or if `length` is given and differs. */
   get(key: string, length?: number): Promise<Uint8Array | undefined>;
+  /** The same as a stream of bytes, for a file that need not be small. */
+  open(key: string): Promise<ReadableStream<Uint8Array> | undefined>;
   put(key: string, bytes: Uint8Array): void;
 }
 
@@ -93,6 +95,13 @@ export class Bucket {
           ? this.read(key, start, end)
           : this.readBlocks(key, sizeBytes, start, end);
       },
+      stream: (start, end, spacing) =>
+        this.streamBy(
+          key,
+          { start, end },
+          spacing.count * (spacing.gapBytes + spacing.pieceBytes),
+          (body) => readSpacedPieces(body, end - start, spacing),
+        ),
     };
   }
 
@@ -224,28 +233,43 @@ export class Bucket {
 
   /** Streams the file from start to end in pieces of `pieceBytes`, over one connection. */
   stream(key: string, pieceBytes: number): AsyncGenerator<Uint8Array> {
-    return this.streamBy(key, pieceBytes, (body) => readPieces(body, pieceBytes));
+    return this.streamBy(key, undefined, pieceBytes, (body) => readPieces(body, pieceBytes));
   }
 
-  /** Streams a file of known length with gaps between its pieces, over one connection. */
-  streamSpaced(key: string, sizeBytes: number, spacing: Spacing): AsyncGenerator<Uint8Array> {
-    const bufferBytes = spacing.count * (spacing.gapBytes + spacing.pieceBytes);
-    return this.streamBy(key, bufferBytes, (body) => readSpacedPieces(body, sizeBytes, spacing));
+  /** The same of a file that may be gone, or of another size. */
+  async streamIfThere(
+    key: string,
+    sizeBytes: number,
+    pieceBytes: number,
+  ): Promise<AsyncGenerator<Uint8Array> | undefined> {
+    const object = await this.semaphore.run(() => this.bucket.get(key));
+    if (object?.size !== sizeBytes) {
+      await object?.body.cancel();
+      return undefined;
+    }
+    return this.send(object.body, pieceBytes, (body) => readPieces(body, pieceBytes));
   }
 
   private async *streamBy(
     key: string,
-    pieceBytes: number,
+    range: ByteRange | undefined,
+    bufferBytes: number,
     read: (body: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array>,
   ): AsyncGenerator<Uint8Array> {
-    const object = await this.semaphore.run(() => this.bucket.get(key));
-    if (!object) throw new Error("a file of a pack is gone");
-    // Two pieces: one being read and one being sent.
-    this.usage.hold(2 * pieceBytes);
+    yield* this.send(await this.get(key, range), bufferBytes, read);
+  }
+
+  private async *send(
+    body: ReadableStream<Uint8Array>,
+    bufferBytes: number,
+    read: (body: ReadableStream<Uint8Array>) => AsyncGenerator<Uint8Array>,
+  ): AsyncGenerator<Uint8Array> {
+    // Two buffers: one being read and one being sent.
+    this.usage.hold(2 * bufferBytes);
     try {
-      yield* read(object.body);
+      yield* read(body);
     } finally {
-      this.usage.hold(-2 * pieceBytes);
+      this.usage.hold(-2 * bufferBytes);
     }
   }
 
@@ -307,7 +331,7 @@ export class Bucket {
   private async get(key: string, range?: ByteRange): Promise<ReadableStream<Uint8Array>> {
     const options = range && { range: { offset: range.start, length: range.end - range.start } };
     const object = await this.semaphore.run(() => this.bucket.get(key, options));
-    if (!object) throw new Error("a large file is gone");
+    if (!object) throw new Error("a stored file is gone");
     return object.body;
   }
 

@@ -29,6 +29,16 @@ export const edgeCache: FileCache = {
     }
   },
 
+  async open(key) {
+    try {
+      const cache = await open();
+      const found = await cache.match(urlOf(key));
+      return found?.body ?? undefined;
+    } catch {
+      return undefined;
+    }
+  },
+
   /** Stores a copy of the bytes in the background. */
   put(key, bytes) {
     const headers = { "Cache-Control": `public, max-age=${MAX_AGE_SECONDS}, immutable` };

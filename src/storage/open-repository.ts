@@ -22,13 +22,14 @@ export class OpenRepository {
   /** Cached results computed from the repository's git data. */
   readonly results: ResultCache;
   private readonly openGauge: () => Gauge;
-  private readonly graphKey: string | undefined;
+  /** Identifies exactly this list of packs, and how their objects are numbered. */
+  readonly packsKey: string | undefined;
   private readonly budget: Budget;
   private knownGraph: CommitGraph | undefined;
 
   /**
    * @param openGauge Creates gauges for bytes that reading keeps in memory.
-   * @param graphKey  Identifies exactly this list of packs; undefined keeps the graph out of the
+   * @param packsKey  Identifies exactly this list of packs; undefined keeps the graph out of the
    *   cache.
    * @param budget   Bounds the reads of objects, except those within a budget of their own.
    */
@@ -36,7 +37,7 @@ export class OpenRepository {
     packs: readonly OpenPack[],
     results: ResultCache,
     openGauge: () => Gauge,
-    graphKey?: string,
+    packsKey?: string,
     budget: Budget = new StepBudget(Infinity),
   ) {
     this.budget = budget;
@@ -44,7 +45,7 @@ export class OpenRepository {
     this.openGauge = openGauge;
     this.catalog = new PackCatalog(packs);
     // Commits are numbered in another order where tables are read by block.
-    this.graphKey = this.catalog.isByBlock && graphKey ? `${graphKey} by block` : graphKey;
+    this.packsKey = this.catalog.isByBlock && packsKey ? `${packsKey} by block` : packsKey;
     this.objects = new PackedObjects(this.catalog, openGauge(), budget);
   }
 
@@ -53,7 +54,7 @@ export class OpenRepository {
    */
   get graph(): CommitGraph {
     if (this.knownGraph) return this.knownGraph;
-    const kept = this.graphKey === undefined ? undefined : graphs.get(this.graphKey);
+    const kept = this.packsKey === undefined ? undefined : graphs.get(this.packsKey);
     const graph = kept ? new CommitGraph(this.catalog, kept) : this.makeGraph();
     this.openGauge()(graph.heldBytes);
     this.knownGraph = graph;
@@ -74,10 +75,10 @@ export class OpenRepository {
 
   private makeGraph(): CommitGraph {
     const graph = new CommitGraph(this.catalog);
-    if (this.graphKey) {
+    if (this.packsKey) {
       // Without the packs, whose reads belong to this request: the cached graph outlives it.
       const kept = new CommitGraph(new PackCatalog([]), graph);
-      graphs.set(this.graphKey, kept, GRAPH_BYTES + graph.heldBytes);
+      graphs.set(this.packsKey, kept, GRAPH_BYTES + graph.heldBytes);
     }
     return graph;
   }

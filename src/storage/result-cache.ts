@@ -2,6 +2,7 @@ import { type ByteText, byteTextBytes, encodeUtf8 } from "../git/byte-text.ts";
 import { Patience } from "../lib/foreground.ts";
 import { formatHex } from "../lib/hex.ts";
 import { logBug } from "../lib/log.ts";
+import { readPieces } from "../lib/read-pieces.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { FileCache } from "./bucket.ts";
 import { LruCache } from "./lru-cache.ts";
@@ -22,6 +23,13 @@ const CHARS_MAX = 1024 * 1024;
 
 /** The longest text that is cached after it was sent piece by piece, in bytes. */
 const TEXT_BYTES_MAX = 16 * 1024 * 1024;
+
+/** The longest result that is cached as the bytes that a caller has made. */
+export const ENTRY_BYTES_MAX = 16 * 1024 * 1024;
+/** The longest of them that the isolate's own cache has, too. */
+const RECENT_ENTRY_BYTES_MAX = 4 * 1024 * 1024;
+/** Size of the pieces in which they are read, in bytes. */
+const ENTRY_PIECE_BYTES = 256 * 1024;
 
 /** The smallest piece of a text that is sent by itself, in bytes. */
 const PIECE_BYTES = 64 * 1024;
@@ -74,6 +82,14 @@ const UNCOUNTED: ResultWork = {
 
 /** Everything that determines a result: its kind in words, then oids and parameters. */
 export type ResultKey = readonly [kind: string, ...parts: unknown[]];
+
+/** The cached bytes of a result that the caller makes itself. */
+export interface ResultEntry {
+  /** Undefined if they are not cached. */
+  readonly pieces: AsyncGenerator<Uint8Array> | undefined;
+  /** Caches them, at most `ENTRY_BYTES_MAX`. The caller must not modify them any more. */
+  readonly keep: (bytes: Uint8Array) => void;
+}
 
 /** Computes a result from the incomplete one of an earlier request, if there is one. */
 type Continuation<T> = (budget: StepBudget, known: T | undefined) => Promise<T>;
@@ -232,6 +248,20 @@ export class ResultCache {
     recentTexts.set(name, bytes, bytes.length);
     this.cache.put(name, bytes);
     return bytes.subarray(1);
+  }
+
+  /** Finds the bytes of a result, or where to keep them once they are made. */
+  async find(key: ResultKey): Promise<ResultEntry> {
+    const name = await this.nameOf(key);
+    const keep = (bytes: Uint8Array): void => {
+      if (bytes.length > ENTRY_BYTES_MAX) return;
+      if (bytes.length <= RECENT_ENTRY_BYTES_MAX) recentTexts.set(name, bytes, bytes.length);
+      this.cache.put(name, bytes);
+    };
+    const recentBytes = recentTexts.get(name);
+    if (recentBytes) return { pieces: piecesOf(recentBytes), keep };
+    const cached = await this.cache.open(name);
+    return { pieces: cached && readPieces(cached, ENTRY_PIECE_BYTES), keep };
   }
 
   /**

@@ -11,7 +11,11 @@ import type { ForkRecord, PackRecord, Seed } from "./repository-records.ts";
 import { ResultCache } from "./result-cache.ts";
 import { StorageUsage } from "./storage-usage.ts";
 
-const NO_CACHE: FileCache = { get: () => Promise.resolve(undefined), put: () => {} };
+const NO_CACHE: FileCache = {
+  get: () => Promise.resolve(undefined),
+  open: () => Promise.resolve(undefined),
+  put: () => {},
+};
 
 /**
  * Stores the pack of the commit with which a repository begins that was generated from another one.

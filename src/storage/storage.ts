@@ -13,7 +13,6 @@ import { streamPack } from "../git/pack/stream-pack.ts";
 import { formatPackedRefs } from "../git/packed-refs.ts";
 import type { Budget } from "../git/budget.ts";
 import type { Patience } from "../lib/foreground.ts";
-import type { Spacing } from "../lib/read-pieces.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { PackFileKind, Scratch, StoredObject } from "../git/store.ts";
@@ -25,7 +24,14 @@ import { DeliveryArchives } from "./delivery-archives.ts";
 import type { DigestName } from "./digest-name.ts";
 import { HashedFiles } from "./hashed-files.ts";
 import { ResultCache } from "./result-cache.ts";
-import { attachmentKey, draftName, packageFileKey, packKey, rescueKey } from "./keys.ts";
+import {
+  attachmentKey,
+  draftName,
+  packageFileKey,
+  packKey,
+  rescueKey,
+  scratchKey,
+} from "./keys.ts";
 import { LargeFiles } from "./large-files.ts";
 import { LogFiles } from "./log-files.ts";
 import { OpenRepository } from "./open-repository.ts";
@@ -64,6 +70,7 @@ import type {
   StoredRef,
   Work,
 } from "./repository-records.ts";
+import { UPLOAD_LIFE_MS } from "./retention.ts";
 import { StorageUsage } from "./storage-usage.ts";
 import type { CollectionJob, StorageJob } from "./storage-job.ts";
 
@@ -182,6 +189,19 @@ export class GitStorage {
   }
 }
 
+/** A file that `startKeptFile` has written. */
+export interface KeptFile {
+  readonly uploadId: string;
+  readonly sizeBytes: number;
+  /** In milliseconds. */
+  readonly at: number;
+}
+
+/** For how long a kept file is read, in milliseconds: whoever begins then can end. */
+const KEPT_LIFE_MS = UPLOAD_LIFE_MS / 2;
+/** Size of the pieces in which it is read, in bytes. */
+const KEPT_PIECE_BYTES = 256 * 1024;
+
 /** A recorded upload, and the repository's snapshot when the upload began. */
 export interface BegunUpload {
   readonly uploadId: string;
@@ -277,16 +297,6 @@ export class StoredRepository {
     return this.usage.gauge();
   }
 
-  /** Streams a pack as it is stored. */
-  streamPack(pack: PackRecord, pieceBytes: number): AsyncGenerator<Uint8Array> {
-    return this.bucket.stream(packKey(this.networkName, pack.name, "pack"), pieceBytes);
-  }
-
-  /** The same with gaps between the pieces. */
-  streamPackSpaced({ name, packBytes }: PackRecord, spacing: Spacing): AsyncGenerator<Uint8Array> {
-    return this.bucket.streamSpaced(packKey(this.networkName, name, "pack"), packBytes, spacing);
-  }
-
   /**
    * Records an upload. Call this before any pack is written: files of unrecorded uploads are never
    * deleted.
@@ -306,6 +316,36 @@ export class StoredRepository {
   async openScratch(at: number): Promise<{ uploadId: string; scratch: Scratch }> {
     const { uploadId } = await this.beginUpload(at);
     return { uploadId, scratch: openScratch(this.bucket, this.networkName, uploadId) };
+  }
+
+  /**
+   * Writes a file that is kept for readers for less than a day: it is recorded as an upload, whose
+   * files maintenance deletes when it expires.
+   */
+  async startKeptFile(at: number) {
+    const { uploadId } = await this.beginUpload(at);
+    const upload = this.bucket.startUpload(scratchKey(this.networkName, uploadId, 0));
+    return {
+      write: (piece: Uint8Array): Promise<void> => upload.write(piece),
+      finish: async (): Promise<KeptFile> => {
+        await upload.finish();
+        return { uploadId, sizeBytes: upload.sizeBytes, at };
+      },
+      abandon: async (): Promise<void> => {
+        await upload.abort();
+        await this.dropUpload(uploadId);
+      },
+    };
+  }
+
+  /** Streams a kept file; undefined if it is gone, or about to. */
+  async openKeptFile(
+    { uploadId, sizeBytes, at }: KeptFile,
+    now: number,
+  ): Promise<AsyncGenerator<Uint8Array> | undefined> {
+    if (now - at > KEPT_LIFE_MS) return undefined;
+    const key = scratchKey(this.networkName, uploadId, 0);
+    return this.bucket.streamIfThere(key, sizeBytes, KEPT_PIECE_BYTES);
   }
 
   /** A builder for the pack of a server-side change, which is then stored through `receivePack`. */

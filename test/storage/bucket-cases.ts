@@ -1,3 +1,4 @@
+import { streamed } from "../support/streamed.ts";
 import { Buffer } from "node:buffer";
 
 import { expect } from "vitest";
@@ -32,6 +33,7 @@ function open({ r2, freshKey }: Trial) {
   const cached = new Map<string, Uint8Array>();
   const cache = {
     get: (key: string) => Promise.resolve(cached.get(key)),
+    open: (key: string) => Promise.resolve(streamed(cached.get(key))),
     put: (key: string, bytes: Uint8Array) => void cached.set(key, bytes),
   };
   return { usage, cached, bucket: new Bucket(r2, usage, cache), key: freshKey() };

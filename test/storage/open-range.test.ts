@@ -24,7 +24,7 @@ function openBucket() {
       return env.PACKS.get(name, options);
     },
   } as unknown as R2Bucket;
-  const cache = { get: async () => undefined, put: () => {} };
+  const cache = { get: async () => undefined, open: async () => undefined, put: () => {} };
   return { asked, bucket: new Bucket(r2, new StorageUsage(), cache) };
 }
 

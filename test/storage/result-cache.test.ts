@@ -1,3 +1,4 @@
+import { streamed } from "../support/streamed.ts";
 import { describe, expect, it } from "vitest";
 
 import type { ByteText } from "../../src/git/byte-text.ts";
@@ -11,6 +12,7 @@ function makeCache() {
   const files = new Map<string, Uint8Array>();
   const cache: FileCache = {
     get: (key) => Promise.resolve(files.get(key)),
+    open: (key) => Promise.resolve(streamed(files.get(key))),
     put: (key, bytes) => void files.set(key, bytes),
   };
   return { files, cache };

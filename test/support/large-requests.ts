@@ -35,7 +35,7 @@ import {
 
 const NETWORK = "large";
 const MAIN = "refs/heads/main";
-const NO_CACHE = { get: async () => undefined, put: () => {} };
+const NO_CACHE = { get: async () => undefined, open: async () => undefined, put: () => {} };
 const [COMMIT, TREE, BLOB, REF_DELTA] = [1, 2, 3, 7] as const;
 
 /** How the tables of large packs are read. */
@@ -151,7 +151,7 @@ export async function fetchCommit(
   const [wanted = "", ...haveOids] = tips;
   const request = { ...FETCH, wantOids: [wanted], haveOids };
   const view = viewRefs(snapshot, "main");
-  const session = await FetchSession.open(stored, snapshot, view, await open(), request);
+  const session = await FetchSession.open(stored, view, await open(), request);
   await session.isReady();
   const plan = await session.plan();
   let bytes = 0;

@@ -2,6 +2,7 @@ import type { Budget } from "../budget.ts";
 import { resident } from "./block-pool.ts";
 import type { LocationSet } from "./location-set.ts";
 import type { ObjectEntry, PackCatalog } from "./pack-catalog.ts";
+import type { VerbatimPart } from "./verbatim-part.ts";
 
 /** Entries whose blocks are loaded together. */
 const LOADED_TOGETHER = 1000;
@@ -33,14 +34,20 @@ export class SourceEntries {
     this.rows = rows;
   }
 
-  /** Cost: none; if tables are read by block, each block with an object to pack once. */
+  /**
+   * Cost: none; if tables are read by block, each block with an object to pack once.
+   *
+   * @param before The entries of the pack that are not listed.
+   */
   static async find(
     catalog: PackCatalog,
     pack: number,
     toPack: LocationSet,
     budget: Budget,
+    before?: VerbatimPart,
   ): Promise<SourceEntries> {
-    const positions = Uint32Array.from(toPack.positions(pack));
+    const all = Uint32Array.from(toPack.positions(pack));
+    const positions = before ? all.filter((position) => !before.holds(position)) : all;
     await budget.pause(POSITION_STEPS * positions.length);
     const opened = catalog.pack(pack);
     if (!opened.blocks) {

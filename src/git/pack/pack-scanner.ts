@@ -15,6 +15,8 @@ import { NO_ENTRY, PackTable } from "./pack-table.ts";
 
 /** Size of the pack header in bytes: `PACK`, version and number of objects. */
 export const PACK_HEADER_BYTES = 12;
+/** Where the number of objects is in it, in bytes. */
+export const PACK_COUNT_OFFSET = 8;
 
 /**
  * Size of the output buffer in bytes. Larger contents that are not needed in memory stream through

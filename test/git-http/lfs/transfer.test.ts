@@ -250,7 +250,11 @@ describe("PUT /objects/{oid}/{size}", () => {
 describe("a file uploaded in several parts", () => {
   const open = () => {
     const usage = new StorageUsage();
-    const cache = { get: () => Promise.resolve(undefined), put: () => {} };
+    const cache = {
+      get: () => Promise.resolve(undefined),
+      open: () => Promise.resolve(undefined),
+      put: () => {},
+    };
     return { usage, files: new LargeFiles(new Bucket(env.PACKS, usage, cache)) };
   };
   const bodyOf = ({ bytes }: TestFile): ReadableStream<Uint8Array> => new Blob([bytes]).stream();

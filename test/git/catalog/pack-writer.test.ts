@@ -3,7 +3,7 @@ import { applyDelta, readDeltaHeader } from "../../../src/git/pack/delta.ts";
 import { DeltaEncoder } from "../../../src/git/pack/delta-encoder.ts";
 import { PackBuilder } from "../../../src/git/pack/pack-builder.ts";
 import { type OpenPack, PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
-import { writePack } from "../../../src/git/catalog/pack-writer.ts";
+import { type PackWriterOptions, writePack } from "../../../src/git/catalog/pack-writer.ts";
 import { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
 import { LocationSet } from "../../../src/git/catalog/location-set.ts";
 import { encodeText } from "../../../src/git/byte-text.ts";
@@ -12,7 +12,7 @@ import type { StoredObject } from "../../../src/git/store.ts";
 import { codec } from "../support/codec.ts";
 import { git, makeFixture, makeRepository } from "../support/git.ts";
 import { makePack } from "../support/packs.ts";
-import { merge, receivePushes } from "../support/pushes.ts";
+import { merge, receivePack, receivePushes } from "../support/pushes.ts";
 import { makeRandom } from "../support/random.ts";
 import { gitReader, storePack } from "../support/sidecars.ts";
 import { MemorySource } from "../support/sources.ts";
@@ -141,6 +141,104 @@ describe("writePack", () => {
     expect(source.reads).toBe(0);
     await pieces.next();
     expect(source.reads).toBe(1);
+  });
+});
+
+describe("writePack of what was pushed in several packs", () => {
+  const history = makeTextHistory(40);
+  const { tips, directory } = history;
+  const objects = readAllByGit(directory);
+  const random = makeRandom(12);
+
+  /** Random pushes of the history, of which neighbours may be merged. */
+  async function openRandomly(): Promise<PackCatalog> {
+    const pushed = tips.filter((tip, at) => at === tips.length - 1 || random.below(4) === 0);
+    const packs = await receivePushes(directory, pushed);
+    const first = random.below(packs.length);
+    const count = Math.min(packs.length - first, random.below(4));
+    if (count > 1) packs.splice(first, count, await merge(packs.slice(first, first + count)));
+    return new PackCatalog(packs);
+  }
+
+  async function write(
+    catalog: PackCatalog,
+    oids: readonly string[],
+    more: Partial<PackWriterOptions> = {},
+  ): Promise<{ pack: Buffer; verbatim: number }> {
+    const toPack = locationsOf(catalog, oids);
+    const options = { codec, takesOfsDelta: true, ...more };
+    const writer = writePack(catalog, new PackedObjects(catalog), toPack, options);
+    const pieces: Uint8Array[] = [];
+    for (;;) {
+      const { value, done } = await writer.next();
+      if (done) return { pack: Buffer.concat(pieces), verbatim: value.verbatim };
+      pieces.push(value);
+    }
+  }
+
+  const listed = (...revisions: string[]): string[] =>
+    lines(git(directory, ["rev-list", "--objects", "--no-object-names", ...revisions]));
+
+  it.each(Array.from({ length: 8 }, (_, round) => round))(
+    "sends the objects that git would, whatever was pushed together and removed since (%i)",
+    async (round) => {
+      const catalog = await openRandomly();
+      // A force push to an older commit leaves the objects of later ones unreachable.
+      const tip = round % 3 === 0 ? random.pick(tips) : "main";
+      const oids = listed(tip);
+      const { pack, verbatim } = await write(catalog, oids);
+      const received = makeRepository();
+      git(received, ["index-pack", "--strict", "--stdin"], { input: pack });
+      const contents = readAllByGit(received);
+      expect([...contents.keys()].toSorted()).toEqual(oids.toSorted());
+      for (const [oid, object] of contents) expect(object).toEqual(objects.get(oid));
+      expect(verbatim).toBeGreaterThan(tip === "main" ? oids.length / 2 : -1);
+    },
+  );
+
+  it("keeps the trailer of a large pack, and writes one that is known", async () => {
+    const kept: Uint8Array[] = [];
+    const big = new PackBuilder(codec);
+    const noise = [3_000_000, 2_000_000].map((length) => big.add("blob", random.bytes(length)));
+    const [first, second] = [big, new PackBuilder(codec)];
+    const small = second.add("blob", random.bytes(100));
+    const packs = await Promise.all([first, second].map((each) => receivePack([], each.build())));
+    const catalog = new PackCatalog(packs);
+    const oids = [...noise, small];
+    const trailers = {
+      find: async () => kept[0],
+      keep: (trailer: Uint8Array) => void kept.push(trailer),
+    };
+    const { pack } = await write(catalog, oids, { trailers });
+    expect(kept).toHaveLength(1);
+    expect(pack.subarray(-20).equals(kept[0] ?? Buffer.alloc(0))).toBe(true);
+    expect((await write(catalog, oids, { trailers })).pack.equals(pack)).toBe(true);
+    expect(kept).toHaveLength(1);
+  });
+
+  it("copies all that was pushed byte for byte, without the bases that completed it", async () => {
+    const catalog = new PackCatalog(await receivePushes(directory, [...tips.slice(0, 9), "main"]));
+    const oids = listed("main");
+    expect((await write(catalog, oids)).verbatim).toBe(oids.length);
+    expect(await write(catalog, oids, { takesOfsDelta: false })).toMatchObject({ verbatim: 0 });
+  });
+
+  it("lays the pack out in frames of any size, with the same bytes", async () => {
+    const catalog = await openRandomly();
+    const oids = listed("main");
+    const { pack } = await write(catalog, oids);
+    for (const pieceBytes of [100, 5000]) {
+      const toPack = locationsOf(catalog, oids);
+      const spacing = { gapBytes: 5, pieceBytes, count: 3 };
+      const options = { codec, takesOfsDelta: true, spacing };
+      const found: Uint8Array[] = [];
+      for await (const piece of writePack(catalog, new PackedObjects(catalog), toPack, options)) {
+        for (let at = 5; at < piece.length; at += pieceBytes + 5) {
+          found.push(piece.subarray(at, at + pieceBytes));
+        }
+      }
+      expect(Buffer.concat(found).equals(pack)).toBe(true);
+    }
   });
 });
 

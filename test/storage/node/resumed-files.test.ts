@@ -27,7 +27,11 @@ async function loadModules(): Promise<HashModules> {
 async function openFiles() {
   const disk = await DiskBucket.make();
   const usage = new StorageUsage();
-  const cache = { get: () => Promise.resolve(undefined), put: () => undefined };
+  const cache = {
+    get: () => Promise.resolve(undefined),
+    open: () => Promise.resolve(undefined),
+    put: () => undefined,
+  };
   const bucket = new Bucket(disk.r2, usage, cache);
   const files = new HashedFiles(bucket, (uuid) => uuid, DIGESTS, loadModules);
   return { disk, usage, files };

@@ -17,7 +17,7 @@ export async function openBundle(
   snapshot: RepositorySnapshot,
   revision: Revision,
 ): Promise<AsyncGenerator<Uint8Array>> {
-  const { state, repository } = snapshot;
+  const { repository } = snapshot;
   const ref = toBundleRef(snapshot, revision);
   const plan = await planFetch(repository.graph, repository.catalog, repository.objects, {
     wantOids: [ref.oid],
@@ -30,7 +30,7 @@ export async function openBundle(
   });
   // A clone of a bundle without HEAD would check out nothing.
   const head: BundleRef = { name: "HEAD" as ByteText, oid: revision.commitOid };
-  const origin = { stored: ctx.git.repository(row), snapshot: state, repository };
+  const origin = { stored: ctx.git.repository(row), repository };
   async function* pieces(): AsyncGenerator<Uint8Array> {
     yield formatBundleHeader([ref, head]);
     yield* sendPack(origin, plan, true);

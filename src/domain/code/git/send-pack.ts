@@ -1,49 +1,33 @@
-import { type PackReport, writePack } from "../../../git/catalog/pack-writer.ts";
-import type { Scratch } from "../../../git/store.ts";
+import {
+  type KnownTrailers,
+  type PackReport,
+  writePack,
+} from "../../../git/catalog/pack-writer.ts";
+import type { Scratch, Spacing } from "../../../git/store.ts";
 import type { FetchPlan } from "../../../git/walk/fetch-plan.ts";
 import { codec } from "../../../storage/codec.ts";
 import { compressor } from "../../../storage/compressor.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
-import type { PackRecord, Snapshot } from "../../../storage/repository-records.ts";
+import type { ResultEntry } from "../../../storage/result-cache.ts";
 import type { StoredRepository } from "../../../storage/storage.ts";
-
-/** Size of the chunks in which a stored pack is streamed, in bytes. */
-const PIECE_BYTES = 256 * 1024;
 
 /** The repository that a pack is made from. */
 export interface PackOrigin {
   readonly stored: StoredRepository;
-  readonly snapshot: Pick<Snapshot, "packs">;
   readonly repository: OpenRepository;
 }
 
-/** The repository's only pack, if it is what a plan wants: then it can be sent as it is stored. */
-export function findWholePack(
-  { packs }: PackOrigin["snapshot"],
-  { toPack }: FetchPlan,
-  takesOfsDelta: boolean,
-): PackRecord | undefined {
-  const [only, ...others] = packs;
-  if (!only || others.length > 0 || toPack.size !== only.objectCount) return undefined;
-  return takesOfsDelta ? only : undefined;
-}
-
 /**
- * Streams a pack of the objects that a plan wants. If these are all objects of the repository's
- * only pack, the stored pack is streamed unchanged.
+ * Streams a pack of the objects that a plan wants.
  *
- * @returns A report on the written pack; undefined if the stored pack was streamed.
+ * @param spacing How it is laid out in the pieces.
  */
 export async function* sendPack(
-  { stored, snapshot, repository }: PackOrigin,
+  { stored, repository }: PackOrigin,
   plan: FetchPlan,
   takesOfsDelta: boolean,
-): AsyncGenerator<Uint8Array, PackReport | undefined> {
-  const whole = findWholePack(snapshot, plan, takesOfsDelta);
-  if (whole) {
-    yield* stored.streamPack(whole, PIECE_BYTES);
-    return undefined;
-  }
+  spacing?: Spacing,
+): AsyncGenerator<Uint8Array, PackReport> {
   const { toPack, receiverHas } = plan;
   let upload: { uploadId: string; scratch: Scratch } | undefined;
   const openScratch = async (): Promise<Scratch> => {
@@ -55,6 +39,8 @@ export async function* sendPack(
     compressor,
     takesOfsDelta,
     openScratch,
+    spacing,
+    trailers: trailersOf(repository, plan, takesOfsDelta),
     gauge: stored.openGauge(),
     ...(receiverHas && { receiverHas }),
   };
@@ -63,4 +49,24 @@ export async function* sendPack(
   } finally {
     if (upload) await stored.dropUpload(upload.uploadId);
   }
+}
+
+/** The trailers of packs that were sent before, by all that determines their bytes. */
+function trailersOf(
+  { packsKey, results }: OpenRepository,
+  { toPack, receiverHas }: FetchPlan,
+  takesOfsDelta: boolean,
+): KnownTrailers {
+  const digests = (): string[] =>
+    [toPack, receiverHas].map((objects) => objects?.digest(codec) ?? "");
+  let entry: ResultEntry | undefined;
+  return {
+    find: async () => {
+      if (packsKey === undefined) return undefined;
+      entry = await results.find(["pack trailer", packsKey, takesOfsDelta, ...digests()]);
+      const read = await entry.pieces?.next();
+      return read?.value || undefined;
+    },
+    keep: (trailer) => entry?.keep(trailer),
+  };
 }

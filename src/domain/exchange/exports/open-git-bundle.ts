@@ -32,7 +32,7 @@ export async function openGitBundle(
     tags: [],
     isThin: false,
   });
-  const origin = { stored: ctx.git.repository(row), snapshot: state, repository };
+  const origin = { stored: ctx.git.repository(row), repository };
   async function* pieces(): AsyncGenerator<Uint8Array> {
     // A clone of a bundle without HEAD checks out nothing.
     yield formatBundleHeader([

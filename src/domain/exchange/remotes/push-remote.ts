@@ -63,7 +63,7 @@ export async function pushRemote(
   let packBytes = 0;
   if (commands.length > 0) {
     const repository = await stored.open(snapshot);
-    const origin: PackOrigin = { stored, snapshot, repository };
+    const origin: PackOrigin = { stored, repository };
     const count = (bytes: number): void => void (packBytes += bytes);
     const push = async (isAtomic: boolean): Promise<readonly RefResult[]> => {
       const pack = commands.every(isDelete)
