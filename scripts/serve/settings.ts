@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 
 import { inProject } from "../project.ts";
@@ -11,6 +12,8 @@ export type Settings = {
   host: string;
   /** 0 lets the system choose a port. */
   port: number;
+  /** How many processes answer requests. */
+  processes: number;
   /** Absolute path of the state directory. */
   data: string;
   administrator: { name: string; password: string | undefined; email: string };
@@ -25,6 +28,7 @@ const DEFAULTS = {
   EDGEFORGE_HOST: "127.0.0.1",
   EDGEFORGE_PORT: "8787",
   EDGEFORGE_DATA: ".data",
+  EDGEFORGE_PROCESSES: "",
   EDGEFORGE_ADMIN_USER: "root",
   EDGEFORGE_ADMIN_PASSWORD: "",
   EDGEFORGE_ADMIN_EMAIL: "",
@@ -48,6 +52,7 @@ export function parseSettings(env: Environment, vars: Vars = {}): Settings {
   return {
     host: env["EDGEFORGE_HOST"] || DEFAULTS.EDGEFORGE_HOST,
     port: parsePort(env["EDGEFORGE_PORT"] || DEFAULTS.EDGEFORGE_PORT),
+    processes: parseProcesses(env["EDGEFORGE_PROCESSES"]),
     data: env["EDGEFORGE_DATA"]
       ? resolve(env["EDGEFORGE_DATA"])
       : inProject(DEFAULTS.EDGEFORGE_DATA),
@@ -90,4 +95,25 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new Refusal(`EDGEFORGE_PORT must be a whole number from 0 to 65535, not "${text}"`);
+}
+
+/** The most processes that are started without being asked for. */
+const DEFAULT_PROCESSES_MAX = 8;
+const PROCESSES_MAX = 64;
+
+function parseProcesses(text: string | undefined): number {
+  // Elsewhere, a port cannot be shared so that connections are spread.
+  const isShareable = process.platform === "linux";
+  if (!text) return isShareable ? Math.min(availableParallelism(), DEFAULT_PROCESSES_MAX) : 1;
+  const processes = Number(text);
+  const isInRange = /^\d+$/.test(text) && processes >= 1 && processes <= PROCESSES_MAX;
+  if (!isInRange) {
+    throw new Refusal(
+      `EDGEFORGE_PROCESSES must be a whole number from 1 to ${PROCESSES_MAX}, not "${text}"`,
+    );
+  }
+  if (processes > 1 && !isShareable) {
+    throw new Refusal("EDGEFORGE_PROCESSES can be more than 1 on Linux only");
+  }
+  return processes;
 }

@@ -1,0 +1,34 @@
+import { WorkerEntrypoint } from "cloudflare:workers";
+
+import type { LocalDatabase } from "../database/object.ts";
+import type { Message } from "../database/protocol.ts";
+import { SERVICE_HEADER } from "./protocol.ts";
+
+type Bindings = {
+  databases: DurableObjectNamespace<LocalDatabase>;
+  repositories: DurableObjectNamespace;
+  /** The services that entry processes may call, by name. */
+  [service: string]: unknown;
+};
+
+type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
+
+/** What entry processes reach of the keeper, on a socket that the processes of a start alone see. */
+export default class Keeper extends WorkerEntrypoint<Bindings> {
+  override fetch(request: Request): Promise<Response> {
+    const service = this.env[request.headers.get(SERVICE_HEADER) ?? ""] as Fetcher;
+    return service.fetch(request);
+  }
+
+  /** Calls a database, as its binding does. */
+  query(name: string, message: Message): Promise<Message> {
+    const { databases } = this.env;
+    return databases.get(databases.idFromName(name)).query(message);
+  }
+
+  /** Calls a method of a repository's object. */
+  callRepository(name: string, method: string, args: unknown[]): Promise<unknown> {
+    const object = this.env.repositories.getByName(name) as unknown as Methods;
+    return (object[method] as Methods[string])(...args);
+  }
+}
