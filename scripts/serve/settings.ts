@@ -1,4 +1,3 @@
-import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 
 import { inProject } from "../project.ts";
@@ -28,7 +27,7 @@ const DEFAULTS = {
   EDGEFORGE_HOST: "127.0.0.1",
   EDGEFORGE_PORT: "8787",
   EDGEFORGE_DATA: ".data",
-  EDGEFORGE_PROCESSES: "",
+  EDGEFORGE_PROCESSES: "1",
   EDGEFORGE_ADMIN_USER: "root",
   EDGEFORGE_ADMIN_PASSWORD: "",
   EDGEFORGE_ADMIN_EMAIL: "",
@@ -52,7 +51,7 @@ export function parseSettings(env: Environment, vars: Vars = {}): Settings {
   return {
     host: env["EDGEFORGE_HOST"] || DEFAULTS.EDGEFORGE_HOST,
     port: parsePort(env["EDGEFORGE_PORT"] || DEFAULTS.EDGEFORGE_PORT),
-    processes: parseProcesses(env["EDGEFORGE_PROCESSES"]),
+    processes: parseProcesses(env["EDGEFORGE_PROCESSES"] || DEFAULTS.EDGEFORGE_PROCESSES),
     data: env["EDGEFORGE_DATA"]
       ? resolve(env["EDGEFORGE_DATA"])
       : inProject(DEFAULTS.EDGEFORGE_DATA),
@@ -97,22 +96,17 @@ function parsePort(text: string): number {
   throw new Refusal(`EDGEFORGE_PORT must be a whole number from 0 to 65535, not "${text}"`);
 }
 
-/** The most processes that are started without being asked for. */
-const DEFAULT_PROCESSES_MAX = 8;
 const PROCESSES_MAX = 64;
 
-function parseProcesses(text: string | undefined): number {
-  // Elsewhere, a port cannot be shared so that connections are spread.
-  const isShareable = process.platform === "linux";
-  if (!text) return isShareable ? Math.min(availableParallelism(), DEFAULT_PROCESSES_MAX) : 1;
+function parseProcesses(text: string): number {
   const processes = Number(text);
-  const isInRange = /^\d+$/.test(text) && processes >= 1 && processes <= PROCESSES_MAX;
-  if (!isInRange) {
+  if (!/^\d+$/.test(text) || processes < 1 || processes > PROCESSES_MAX) {
     throw new Refusal(
       `EDGEFORGE_PROCESSES must be a whole number from 1 to ${PROCESSES_MAX}, not "${text}"`,
     );
   }
-  if (processes > 1 && !isShareable) {
+  if (processes > 1 && process.platform !== "linux") {
+    // Elsewhere, the system does not spread connections over the processes that share a port.
     throw new Refusal("EDGEFORGE_PROCESSES can be more than 1 on Linux only");
   }
   return processes;

@@ -27,8 +27,17 @@ export default class Keeper extends WorkerEntrypoint<Bindings> {
   }
 
   /** Calls a method of a repository's object. */
-  callRepository(name: string, method: string, args: unknown[]): Promise<unknown> {
+  async callRepository(name: string, method: string, args: unknown[]): Promise<unknown> {
     const object = this.env.repositories.getByName(name) as unknown as Methods;
-    return (object[method] as Methods[string])(...args);
+    return withoutDisposer(await (object[method] as Methods[string])(...args));
   }
+}
+
+/**
+ * A result as it was before it crossed RPC, which adds a method to end its use: a result with one
+ * is kept until the caller ends its use, too.
+ */
+function withoutDisposer(result: unknown): unknown {
+  if (typeof result !== "object" || result === null) return result;
+  return Array.isArray(result) ? [...(result as unknown[])] : { ...result };
 }
