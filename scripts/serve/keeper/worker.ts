@@ -13,7 +13,7 @@ type Bindings = {
 
 type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
-/** What entry processes reach of the keeper, on a socket that the processes of a start alone see. */
+/** What entry processes reach of the keeper, on a socket that only this user can open. */
 export default class Keeper extends WorkerEntrypoint<Bindings> {
   override fetch(request: Request): Promise<Response> {
     const service = this.env[request.headers.get(SERVICE_HEADER) ?? ""] as Fetcher;
