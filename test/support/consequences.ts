@@ -1,7 +1,8 @@
-import { and, between, isNotNull, lte } from "drizzle-orm";
+import { between, sql } from "drizzle-orm";
 
 import type { Consequence } from "../../src/events/consequence.ts";
 import { events } from "../../src/db/schema/index.ts";
+import { isDueInOrder } from "../../src/domain/exchange/event-stream/due-events.ts";
 import {
   CONSEQUENCE_LEASE_MS,
   runConsequences,
@@ -30,6 +31,7 @@ const WAIT_MS = 15_000;
  * another test has leased some, its end is awaited.
  *
  * @param bindings Those of one run, which may fail.
+ * @throws Error if some are due after many runs.
  */
 export async function drawConsequences(
   bindings?: Partial<Env>,
@@ -43,20 +45,19 @@ export async function drawConsequences(
     const ctx = systemCtx(bindings ?? silentBindings(), at, SETTINGS);
     await runConsequences(ctx, consequences);
     if (bindings) return;
-    const { consequencesAt } = events;
     // What a run leaves is due at the time that it had by then.
     const until = at + Date.now() - startedAt;
-    const isDue = and(isNotNull(consequencesAt), lte(consequencesAt, until));
     // By a job that runs, or by one that has ended: so are those to be tried again soon.
-    const isLeased = between(consequencesAt, until + 1, at + CONSEQUENCE_LEASE_MS);
+    const isLeased = between(events.consequencesAt, until + 1, at + CONSEQUENCE_LEASE_MS);
     const [due, leased] = await Promise.all([
-      db.$count(events, isDue),
+      // None behind those of its repository that are leased, or that tests have put off.
+      db.$count(events, isDueInOrder("consequencesAt", sql`${until}`)),
       db.$count(events, isLeased),
     ]);
-    // Due ones may be behind leased ones of their repository.
     if (leased > 0 && isConsuming() && waited < WAIT_MS) waited += await waitForConsumer(WAIT_MS);
     else if (due === 0) return;
   }
+  throw new Error(`events are still due after ${RUNS_MAX} runs`);
 }
 
 /** Pushes without a message to the queue: what follows is left to `drawConsequences`. */

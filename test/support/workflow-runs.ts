@@ -1,7 +1,8 @@
-import { and, asc, eq } from "drizzle-orm";
+import { and, asc, eq, isNotNull } from "drizzle-orm";
 
 import { settleRun } from "../../src/domain/actions/runs/settle-run.ts";
 import {
+  events,
   workflowJobs,
   type WorkflowRun,
   workflowRuns,
@@ -22,7 +23,7 @@ export interface PushedRepo {
   readonly oid: string;
 }
 
-/** Makes a repository by one push, and draws what follows. */
+/** Makes a repository by one push, and draws what follows. @throws Error if that can't be drawn. */
 export async function makePushed(
   files: Readonly<Record<string, string>>,
   message = "Add files\n",
@@ -33,6 +34,9 @@ export async function makePushed(
   const oid = history.commit({ files, message });
   await pushQuietly(owner, repo, [{ ref: "refs/heads/main", new: oid }], history.build());
   await drawConsequences();
+  const isPending = and(eq(events.repoId, repo.id), isNotNull(events.consequencesAt));
+  const [pending] = await db.select().from(events).where(isPending).limit(1);
+  if (pending) throw new Error(`an event is not drawn yet: ${JSON.stringify(pending)}`);
   return { owner, repo, history, oid };
 }
 
