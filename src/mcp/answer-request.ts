@@ -115,7 +115,10 @@ const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"
 
 const NO_QUERY = new URLSearchParams();
 
-async function findCaller(request: Request, { base, callService }: Incoming): Promise<McpCaller> {
+async function findCaller(
+  request: Request,
+  { base, requestId, callService }: Incoming,
+): Promise<McpCaller> {
   const credential = readCredential(
     request.headers.get("authorization") ?? undefined,
     request.url.includes("?") ? new URL(request.url).searchParams : NO_QUERY,
@@ -134,6 +137,7 @@ async function findCaller(request: Request, { base, callService }: Incoming): Pr
     isBound,
     boundTo: isBound && !another ? only?.fullName : undefined,
     client: request.headers.get("user-agent") ?? "",
+    requestId,
     api: new Api(callService, request, base.config.clientAddressHeader),
   };
 }

@@ -4,8 +4,9 @@ import { z } from "@hono/zod-openapi";
 import { recordToolCall } from "../domain/people/audit/record-tool-call.ts";
 import { asFailure } from "../entrance/as-failure.ts";
 import { Failure } from "../lib/failure.ts";
-import { renderAnswer, type RenderedAnswer } from "./answer.ts";
+import { type Answer, renderAnswer, type RenderedAnswer } from "./answer.ts";
 import type { McpCaller } from "./call.ts";
+import { internalError } from "./internal-error.ts";
 import type { Tool } from "./tools/tool.ts";
 
 interface Params {
@@ -30,22 +31,34 @@ export async function callTool(
       ProtocolErrorCode.InvalidParams,
       `there is no tool ${JSON.stringify(name.slice(0, 100))} for this token`,
     );
-  const { boundTo, ctx } = caller;
+  const { boundTo } = caller;
   const args = tool.input.safeParse(
     tool.isOfRepository && boundTo !== undefined ? { repository: boundTo, ...given } : given,
   );
   if (!args.success) return refuse(z.prettifyError(args.error));
   try {
-    const answer = await tool.run({ ...caller, actor: ctx.actor }, args.data);
-    if (tool.effect !== "read") {
-      const { repository } = args.data as { repository?: string };
-      await recordToolCall(ctx, { tool: name, client: caller.client, repository });
-    }
-    return renderAnswer(answer);
+    return renderAnswer(await runRecorded(caller, tool, args.data));
   } catch (thrown) {
     const error = asFailure(thrown);
     if (error instanceof Failure) return refuse(error.message);
-    throw thrown;
+    throw internalError(caller.requestId, error);
+  }
+}
+
+/** Runs a tool. A call that is refused may have written before. */
+async function runRecorded(
+  caller: McpCaller,
+  tool: Tool,
+  args: Readonly<Record<string, unknown>>,
+): Promise<Answer> {
+  const { api, client, ctx } = caller;
+  try {
+    return await tool.run({ ...caller, actor: ctx.actor }, args);
+  } finally {
+    if (api.hasWritten) {
+      const { repository } = args as { repository?: string };
+      await recordToolCall(ctx, { tool: tool.name, client, repository });
+    }
   }
 }
 

@@ -2,7 +2,7 @@ import type { Actor } from "../auth/actor.ts";
 import type { Ctx } from "../context.ts";
 import type { IncomingRequest } from "../entrance/door.ts";
 import { admitAudience } from "../entrance/request-audience.ts";
-import { Failure } from "../lib/failure.ts";
+import { Failure, invalid } from "../lib/failure.ts";
 
 /** Answers a request to the service, as if it came from outside. */
 export type CallService = (request: Request) => Response | Promise<Response>;
@@ -24,6 +24,7 @@ export interface McpCaller extends Omit<McpCall, "actor"> {
   readonly isBound: boolean;
   /** How the client names itself, where its protocol does not say it in each request. */
   readonly client: string;
+  readonly requestId: string;
 }
 
 /** A path of the API, whose parts are encoded. */
@@ -32,16 +33,24 @@ export type ApiPath = string & { readonly of: "api" };
 /**
  * Writes a path below `/api/v1`: at`/repos/${owner}/${name}`. The names of a list stand between
  * slashes.
+ *
+ * @throws Failure `invalid` for `.` and `..`, which are no names.
  */
 export const at = (
   texts: TemplateStringsArray,
   ...values: readonly (string | number | readonly string[])[]
 ): ApiPath => {
   const encoded = values.map((value) =>
-    typeof value === "object" ? value.map(encodeURIComponent).join("/") : encodeURIComponent(value),
+    typeof value === "object" ? value.map(encodeName).join("/") : encodeName(value),
   );
   return String.raw({ raw: texts }, ...encoded) as ApiPath;
 };
+
+/** SECURITY: a name of dots would lead a tool to any other address of this service. */
+function encodeName(name: string | number): string {
+  if (name === "." || name === "..") throw invalid("names and paths can't have a part . or ..");
+  return encodeURIComponent(name);
+}
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>;
 
@@ -75,6 +84,7 @@ export class Api {
   readonly #call: CallService;
   readonly #url: string;
   readonly #headers: Headers;
+  #hasWritten = false;
 
   /** @param addressHeader The header in which a proxy states the caller's address; "" for none. */
   constructor(call: CallService, request: Request, addressHeader: string) {
@@ -87,6 +97,11 @@ export class Api {
     }
     // An agent reads what it has just written.
     this.#headers.set("x-d1-bookmark", "first-primary");
+  }
+
+  /** Whether an operation has changed something. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
   }
 
   get<Body>(path: ApiPath, query: Query = {}): Promise<ApiAnswer<Body>> {
@@ -149,12 +164,13 @@ export class Api {
     // Of a repository with a new name.
     const location = response.headers.get("location");
     if (response.status >= 300 && response.status < 400 && location !== null) {
-      const { pathname, search } = new URL(location);
+      const { pathname, search } = new URL(location, url);
       response = await this.#call(
         admitAudience(new Request(new URL(pathname + search, url), sent), "mcp"),
       );
     }
     if (!response.ok) throw await toRefusal(response);
+    if (method !== "GET") this.#hasWritten = true;
     return response;
   }
 }

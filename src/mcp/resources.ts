@@ -1,9 +1,11 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 
+import { asFailure } from "../entrance/as-failure.ts";
 import { Failure } from "../lib/failure.ts";
 import type { Issue } from "../shapes/issues/issue.ts";
 import { renderAnswer, type Answer } from "./answer.ts";
 import { at, type McpCaller } from "./call.ts";
+import { internalError } from "./internal-error.ts";
 import { readFile } from "./tools/files.ts";
 import { lineOf } from "./tools/issues.ts";
 
@@ -53,9 +55,10 @@ async function findAnswer(caller: McpCaller, uri: string): Promise<Answer | unde
       data: [{ label: `#${number}`, text: `${lineOf(body)}\n\n${body.body}` }],
       structured: {},
     };
-  } catch (error) {
+  } catch (thrown) {
+    const error = asFailure(thrown);
     // What decodeURIComponent throws.
     if (error instanceof Failure || error instanceof URIError) return undefined;
-    throw error;
+    throw internalError(caller.requestId, error);
   }
 }

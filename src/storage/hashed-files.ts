@@ -7,9 +7,9 @@ import { loadHashModules } from "./hash-modules.ts";
 import { type HashStates, ResumableHashes } from "./resumable-hash.ts";
 
 /** A file that was stored, as it was received: its size, and its digests in hex. */
-export type StoredBytes<D extends DigestName> = { readonly sizeBytes: number } & {
-  readonly [digest in D]: string;
-};
+export type StoredBytes<D extends DigestName> = { readonly sizeBytes: number } & Digests<D>;
+
+type Digests<D extends DigestName> = { readonly [digest in D]: string };
 
 /**
  * A file of which earlier requests have received a part. All are missing where nothing was
@@ -19,8 +19,10 @@ export interface PartialFile {
   readonly sent?: SentParts | undefined;
   /** The bytes after the sent parts, fewer than a part: a file of its own. */
   readonly rest?: { readonly uuid: string; readonly sizeBytes: number } | undefined;
-  /** The hashes of all that was received. */
+  /** The hashes of all that was received, where they can be continued. */
   readonly hashes?: HashStates | undefined;
+  /** The digests of all that was received, in hex, where one request has brought it. */
+  readonly digests?: Readonly<Partial<Record<DigestName, string>>> | undefined;
 }
 
 /** Size of the pieces in which a stored file is hashed, in bytes. */
@@ -109,14 +111,22 @@ export class HashedFiles<D extends DigestName> {
    * Appends to a file that is received by several requests, in the memory of `receive`.
    *
    * @param restUuid Where the bytes that fill no part are stored.
+   * @param isLikelyWhole Whether the first pieces are likely all: they are hashed natively then,
+   *   two to four times as fast, and `complete` reads the file back if others follow.
    */
   async append(
     uuid: string,
     partial: PartialFile,
     restUuid: string,
     pieces: AsyncIterable<Uint8Array>,
+    isLikelyWhole = false,
   ): Promise<PartialFile> {
     const upload = this.bucket.startUpload(this.keyOf(uuid), partial.sent);
+    const isFirst = !partial.sent && !partial.rest;
+    if (isFirst && isLikelyWhole) {
+      const digests = this.digestsOf(await this.write(upload, pieces));
+      return { ...(await this.suspend(upload, restUuid)), digests };
+    }
     if (partial.rest) await upload.write(await this.readRest(partial.rest));
     const hashes = await this.resumeHashes(partial);
     for await (const piece of pieces) {
@@ -127,7 +137,10 @@ export class HashedFiles<D extends DigestName> {
   }
 
   /** Leaves a file unfinished. The bytes that fill no part become a file of their own. */
-  private async suspend(upload: Upload, restUuid: string): Promise<Omit<PartialFile, "hashes">> {
+  private async suspend(
+    upload: Upload,
+    restUuid: string,
+  ): Promise<Pick<PartialFile, "sent" | "rest">> {
     const { sent, rest } = await upload.suspend();
     if (rest.length === 0) return { sent };
     await this.bucket.put(this.keyOf(restUuid), rest);
@@ -175,10 +188,16 @@ export class HashedFiles<D extends DigestName> {
 
   private async describe(uuid: string, partial: PartialFile, sizeBytes: number) {
     const hashes = partial.hashes && (await this.resumeHashes(partial));
-    const stored: StoredBytes<D> = hashes
-      ? { sizeBytes, ...hashes.digests() }
-      : await this.hash(uuid);
+    const digests = hashes?.digests() ?? this.pickDigests(partial.digests);
+    const stored: StoredBytes<D> = digests ? { sizeBytes, ...digests } : await this.hash(uuid);
     return { uuid, ...stored };
+  }
+
+  /** Those of these files; undefined if one is not known. */
+  private pickDigests(known: PartialFile["digests"] = {}): Digests<D> | undefined {
+    const { digests } = this;
+    if (digests.some((digest) => known[digest] === undefined)) return undefined;
+    return Object.fromEntries(digests.map((digest) => [digest, known[digest]])) as Digests<D>;
   }
 
   /** Discards the parts of a file that is not finished. */
@@ -190,7 +209,10 @@ export class HashedFiles<D extends DigestName> {
     return this.read(uuid, { start: 0, end: sizeBytes });
   }
 
-  /** Hashes a file by reading it back: one whose upload began with another build of the service. */
+  /**
+   * Hashes a file by reading it back: one whose hashes can't be continued, or are others than these
+   * files have.
+   */
   private async hash(uuid: string): Promise<StoredBytes<D>> {
     const hashes = this.digests.map((digest) => createHash(digest));
     let sizeBytes = 0;
@@ -202,8 +224,13 @@ export class HashedFiles<D extends DigestName> {
   }
 
   private toStored(sizeBytes: number, hashes: readonly Hash[]): StoredBytes<D> {
+    return { sizeBytes, ...this.digestsOf(hashes) };
+  }
+
+  /** @param hashes In the order of the digests. */
+  private digestsOf(hashes: readonly Hash[]): Digests<D> {
     const hexOf = this.digests.map((digest, at) => [digest, hashes[at]?.digest("hex")]);
-    return { sizeBytes, ...Object.fromEntries(hexOf) } as StoredBytes<D>;
+    return Object.fromEntries(hexOf) as Digests<D>;
   }
 
   /** Streams a range of the file. */

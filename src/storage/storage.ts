@@ -96,6 +96,8 @@ export class GitStorage {
   readonly attachmentFiles: HashedFiles<"sha256">;
   /** The bytes of the blobs of packages. */
   readonly packageFiles: HashedFiles<DigestName>;
+  /** The same bytes, for blobs of images that are named by SHA-256: they are large. */
+  readonly imageFiles: HashedFiles<"sha256">;
   /** The logs of tasks. */
   readonly logFiles: LogFiles;
   readonly artifactFiles: ArtifactFiles;
@@ -131,6 +133,7 @@ export class GitStorage {
     this.attachmentFiles = new HashedFiles(this.bucket, attachmentKey, ["sha256"]);
     const digests = ["md5", "sha1", "sha256", "sha512"] as const;
     this.packageFiles = new HashedFiles(this.bucket, packageFileKey, digests);
+    this.imageFiles = new HashedFiles(this.bucket, packageFileKey, ["sha256"]);
     this.logFiles = new LogFiles(this.bucket);
     this.artifactFiles = new ArtifactFiles(this.bucket);
     this.cache = cache;

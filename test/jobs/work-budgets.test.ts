@@ -8,6 +8,8 @@ import {
   sendAllDueMails,
   sendDueMails,
 } from "../../src/domain/operations/mail-delivery/send-due-mails.ts";
+import { endRepositories } from "../../src/domain/operations/expiries/end-repositories.ts";
+import { sendDueExpiries } from "../../src/domain/operations/expiries/send-due-expiries.ts";
 import { dispatchEvents } from "../../src/domain/exchange/webhooks/dispatch/dispatch-events.ts";
 import { handleBatch, type Job } from "../../src/jobs/index.ts";
 import { call } from "../support/call.ts";
@@ -166,5 +168,30 @@ describe("the work of the schedule of mirrors", () => {
       ),
     );
     expectRecorded(task, { "the schedule of mirrors": work });
+  });
+});
+
+describe("the work of ends of repositories", () => {
+  it("is no more than recorded", async ({ task }) => {
+    const owner = await make.user();
+    const makeEnding = (action: "archive" | "delete", expiresAt: number) =>
+      make.repo(owner, { expiry: { expiresAt, action, extensionMs: null, checkAt: 1000 } });
+    const schedule = () =>
+      sendDueExpiries(
+        systemCtx({ REMOTE_JOBS: { sendBatch: () => Promise.resolve() } as never }, Date.now()),
+      );
+    const run = () => endRepositories(openCtx());
+    const works: Record<string, Work> = {};
+    for (const turn of ["first", "measured"]) {
+      await makeEnding("delete", 1000);
+      if (turn === "measured") works["the schedule of ends"] = await countJob(schedule);
+      works["the deletion of a repository that ends"] = await countJob(run);
+      await makeEnding("archive", 1000);
+      works["the archive of a repository that ends"] = await countJob(run);
+      await makeEnding("delete", Date.now() + 1_000_000);
+      works["the notice of an end"] = await countJob(run);
+      await schedule();
+    }
+    expectRecorded(task, works);
   });
 });

@@ -4,7 +4,7 @@ import { MCP_SCOPES } from "../../src/auth/audience.ts";
 import { TOOLS } from "../../src/mcp/tools/index.ts";
 import { auditOf } from "../support/audit.ts";
 import { call, visit } from "../support/call.ts";
-import { makeComment, makeIssue } from "../support/issues.ts";
+import { makeComment, makeIssue, makeLabel } from "../support/issues.ts";
 import { make } from "../support/make.ts";
 import { McpClient, REVISIONS } from "../support/mcp.ts";
 import { makeApplication, makeTokens } from "../support/oauth.ts";
@@ -272,6 +272,21 @@ describe("what is written by a tool", () => {
       },
     ]);
   });
+
+  it("is in the audit log where the rest of the call is refused", async () => {
+    const [owner, reader] = [await make.user(), await make.user()];
+    const repo = await make.repo(owner);
+    await makeLabel({ repo }, { name: "urgent" });
+    const repository = `${owner.name}/${repo.name}`;
+    const client = new McpClient(reader.token);
+    await client.tool("create_issue", { repository, title: "One" });
+    const args = { repository, number: 1, title: "Two", labels: ["urgent"] };
+    expect(await client.tool("update_issue", args)).toMatchObject({ isError: true });
+    const { body } = await call("GET", `/repos/${repository}/issues/1`, { as: owner });
+    expect(body).toMatchObject({ title: "Two", labels: [] });
+    const tools = (await auditOf(reader)).map(({ details }) => (details as { tool: string }).tool);
+    expect(tools.toSorted()).toEqual(["create_issue", "update_issue"]);
+  });
 });
 
 describe("a repository with a new name", () => {
@@ -307,6 +322,66 @@ describe("arguments", () => {
     const { isError, text } = await new McpClient(token).tool(name, args);
     expect(isError).toBe(true);
     expect(text).not.toBe("");
+  });
+
+  // Dots would lead the request that a tool sends to another address of the service.
+  it.each([
+    ["read_file", { path: "../../../../user" }],
+    ["read_file", { path: ".." }],
+    ["read_file", { path: "./README.md" }],
+    ["list_files", { path: "../issues" }],
+    ["list_commits", { repository: "../user" }],
+    ["get_repository", { repository: "../user" }],
+    ["get_repository", { repository: "../.." }],
+    ["search_issues", { repository: "./x" }],
+    ["list_workflow_runs", { repository: "../admin" }],
+    ["list_packages", { owner: ".." }],
+    ["get_commit", { sha: ".." }],
+    ["create_issue", { title: "x", labels: [".."] }],
+    ["create_issue", { title: "x", milestone: ".." }],
+    ["create_repository", { name: "x", owner: ".." }],
+    ["create_repository", { name: "x", template: "../user" }],
+  ])("of %s lead nowhere else: %j", async (name, args) => {
+    const user = await make.user();
+    const repo = await make.repo(user);
+    const repository = `${user.name}/${repo.name}`;
+    const { isError, text } = await new McpClient(user.token).tool(
+      name,
+      /repository|owner/.test(Object.keys(args).join()) ? args : { repository, ...args },
+    );
+    expect({ isError, text }).toEqual({
+      isError: true,
+      text: "names and paths can't have a part . or ..",
+    });
+    expect((await call("GET", `/repos/${repository}/issues`, { as: user })).body).toEqual([]);
+    expect(await auditOf(user)).toEqual([]);
+  });
+});
+
+describe("an error of the service", () => {
+  it("is named by its request alone", async () => {
+    const user = await make.user();
+    const repo = await make.repo(user);
+    const REPOSITORY = {
+      getByName() {
+        throw new Error("values of a query");
+      },
+    };
+    const visitBroken = doorsWith({}, { REPOSITORY: REPOSITORY as never });
+    const repository = `${user.name}/${repo.name}`;
+    const uri = `repository://${repository}/files/main/README.md`;
+    for (const [method, params] of [
+      ["tools/call", { name: "search_code", arguments: { repository, query: "x" } }],
+      ["tools/call", { name: "read_file", arguments: { repository, path: "x" } }],
+      ["resources/read", { uri }],
+    ] as const) {
+      const { body } = await visitBroken("POST", "/mcp", {
+        token: user.token,
+        headers: { Accept: "application/json, text/event-stream" },
+        json: { jsonrpc: "2.0", id: 1, method, params },
+      });
+      expect(JSON.stringify(body)).not.toContain("values");
+    }
   });
 });
 
@@ -379,6 +454,11 @@ describe("resources and prompts", () => {
       `repository://${repository}/files/main/none`,
       `repository://${repository}/issues/2`,
       "repository://%E0/x/issues/1",
+      `repository://${repository}/files/main/../../../../user`,
+      `repository://${repository}/files/main/..%2F..%2F..%2F..%2Fuser`,
+      `repository://${repository}/files/main/..`,
+      "repository://../user/files/main/x",
+      "repository://%2e%2e/user/issues/1",
       "file:///etc/passwd",
       "https://forge.example/",
     ]) {

@@ -33,7 +33,7 @@ transfers.openapi(
     responses: {
       201: json(Repository, "The repository, with the transfer that waits for its recipient"),
       202: json(Repository, "The repository at its owner after the request"),
-      ...refusals(401, 403, 404, 409, 422),
+      ...refusals(401, 403, 404, 409, 413, 422),
     },
   }),
   async (c) => {
@@ -56,7 +56,7 @@ transfers.openapi(
     request: { params: RepoPath },
     responses: {
       202: json(Repository, "The repository at its new owner"),
-      ...refusals(401, 403, 404, 422),
+      ...refusals(401, 403, 404, 413, 422),
     },
   }),
   async (c) => {

@@ -119,7 +119,10 @@ export const packageBlobs = sqliteTable(
     /** Names the bytes in the object storage. */
     uuid: text().notNull(),
     sizeBytes: integer().notNull(),
-    /** Digests in lower-case hex. */
+    /**
+     * Digests in lower-case hex. Blobs of images that nothing has named by another digest have
+     * SHA-256 alone, and "" for the others.
+     */
     md5: text().notNull(),
     sha1: text().notNull(),
     sha256: text().notNull(),

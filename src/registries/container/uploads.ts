@@ -79,7 +79,11 @@ export async function patchUpload(
   const upload = await findUpload(ctx, request, uuid);
   const range = readContentRange(c);
   if (range && range.start !== upload.receivedBytes) return answerGap(c, request, upload);
-  const receivedBytes = await appendUpload(ctx, upload, readUploadPart(c), sizeOf(range));
+  const receivedBytes = await appendUpload(ctx, upload, {
+    pieces: readUploadPart(c),
+    sizeBytes: sizeOf(range),
+    isLikelyWhole: !range,
+  });
   if (receivedBytes === undefined) {
     return answerGap(c, request, await findUpload(ctx, request, uuid));
   }

@@ -151,6 +151,27 @@ describe("an owner who stores as much as they may", () => {
     expect((await call("POST", "/user/repos", { as: owner, json })).status).toBe(201);
   });
 
+  it("takes over no repository that is larger", async () => {
+    const { owner } = await makeFull();
+    const former = await make.user();
+    const repo = await make.repo(former, { sizeBytes: 10, lfsSizeBytes: 20, wikiSizeBytes: 30 });
+    const path = `/repos/${repo.owner}/${repo.name}/transfer`;
+    const offer = await call("POST", path, { as: former, json: { new_owner: owner.name } });
+    expect(offer.status).toBe(201);
+    const accept = () => call("POST", `${path}/accept`, { as: owner });
+    expect(await accept()).toMatchObject({
+      status: 413,
+      body: { message: "quota exceeded: the owner stores as much as is allowed" },
+    });
+    const kept = await call("GET", `/repos/${repo.owner}/${repo.name}`, { as: former });
+    expect(kept.body).toMatchObject({
+      owner: { login: former.name },
+      repo_transfer: { recipient: { login: owner.name } },
+    });
+    await limit(owner, { bytes: 60 });
+    expect(await accept()).toMatchObject({ status: 202, body: { owner: { login: owner.name } } });
+  });
+
   it("counts packages, and publishes none", async () => {
     const { owner } = await makeFull();
     const put = async (): Promise<number> => {

@@ -173,6 +173,29 @@ describe("PATCH /repos/{owner}/{repo}", () => {
     expect(await patch(admin, { expires_in: 0 })).toBe(200);
   });
 
+  it("lets them not shorten what a push gives a repository before its deletion", async () => {
+    const [owner, admin] = [await make.user(), await make.user()];
+    const repo = await make.repo(owner);
+    await make.collaborator(repo, admin, 3);
+    const patch = async (as: typeof admin, json: object): Promise<number> =>
+      (await call("PATCH", pathOf(repo), { as, json })).status;
+
+    expect(await patch(owner, { expires_in: 9 * HOUR, extends_on_push: true })).toBe(200);
+    expect(await patch(admin, { extends_on_push: false })).toBe(403);
+    // Most of its time has passed.
+    const expiresAt = Date.now() + HOUR * 1000;
+    const near = sql`json_set(
+      ${repositories.expiry}, '$.expiresAt', cast(${expiresAt} as integer)
+    )`;
+    await db.update(repositories).set({ expiry: near }).where(eq(repositories.id, repo.id));
+    expect(await patch(admin, { expires_in: 2 * HOUR })).toBe(403);
+    expect((await rowOf(repo.id))?.expiry).toMatchObject({
+      expiresAt,
+      extensionMs: 9 * HOUR * 1000,
+    });
+    expect(await patch(admin, { expires_in: 10 * HOUR })).toBe(200);
+  });
+
   it("refuses the archive of a mirror, which has none", async () => {
     const owner = await make.user();
     const repo = await make.repo(owner, { isMirror: true });

@@ -93,7 +93,7 @@ describe("a blob with a SHA-512", () => {
 
   it("is mounted from another image", async () => {
     const [source, image] = [makeImage(), makeImage()];
-    await source.upload("mounted");
+    await source.upload("mounted", sha512("mounted"));
     const from = source.path.slice("/v2/".length);
     const mounted = await image.request(
       "POST",

@@ -19,6 +19,7 @@ import { freshName, make, type TestUser } from "../../support/make.ts";
 import { doorsWith } from "../../support/service.ts";
 import { listStored } from "../../support/package-faults.ts";
 import { systemCtx } from "../../support/system.ts";
+import { visit } from "../../support/call.ts";
 
 const MIB = 1024 * 1024;
 
@@ -53,6 +54,15 @@ async function storedOf(digest: string): Promise<Uint8Array | undefined> {
     .where(and(eq(packageBlobs.ownerId, owner.id), eq(packageBlobs.sha256, digest.slice(7))));
   const object = blob && (await env.PACKS.get(`packages/${blob.uuid}`));
   return object ? new Uint8Array(await object.arrayBuffer()) : undefined;
+}
+
+async function blobOf(content: string) {
+  const hex = digestOf(content).slice("sha256:".length);
+  const [blob] = await db
+    .select()
+    .from(packageBlobs)
+    .where(and(eq(packageBlobs.ownerId, owner.id), eq(packageBlobs.sha256, hex)));
+  return blob;
 }
 
 describe("an upload", () => {
@@ -113,13 +123,20 @@ describe("an upload", () => {
 
   // Parts of 8 MiB are sent, and what fills none is kept beside them: chunks that end in a part,
   // and at its end.
-  it("is received in chunks of any size, with all digests", async () => {
+  it.each([
+    ["that say where they begin", true],
+    ["that do not", false],
+  ])("is received in chunks of any size %s", async (_, hasRange) => {
     const image = makeImage();
     const path = await image.begin();
     const sizes = [3 * MIB, 5 * MIB, 8 * MIB, 8 * MIB + 1, 1, 9 * MIB - 7];
-    const chunks = sizes.map((size, at) => makeBytes(size, at + 1));
+    const chunks = sizes.map((size, at) => makeBytes(size, at + (hasRange ? 11 : 1)));
+    let start = 0;
     for (const chunk of chunks) {
-      expect(await image.request("PATCH", path, { body: chunk })).toMatchObject({ status: 202 });
+      const range = { "Content-Range": `${start}-${start + chunk.length - 1}` };
+      const sent = { body: chunk, ...(hasRange && { headers: range }) };
+      expect(await image.request("PATCH", path, sent)).toMatchObject({ status: 202 });
+      start += chunk.length;
     }
     const whole = Buffer.concat(chunks);
     const digest = digestOf(whole);
@@ -130,12 +147,28 @@ describe("an upload", () => {
       .select()
       .from(packageBlobs)
       .where(eq(packageBlobs.sha256, digest.slice(7)));
-    expect(blob).toMatchObject({
-      sizeBytes: whole.length,
-      md5: createHash("md5").update(whole).digest("hex"),
-      sha1: createHash("sha1").update(whole).digest("hex"),
-      sha512: createHash("sha512").update(whole).digest("hex"),
-    });
+    expect(blob).toMatchObject({ sizeBytes: whole.length, md5: "", sha1: "", sha512: "" });
+  });
+
+  it("gets its other digests where it comes again by one, or as a file of another package", async () => {
+    const image = makeImage();
+    const [again, elsewhere] = [freshName("again"), freshName("elsewhere")];
+    for (const content of [again, elsewhere]) {
+      expect((await image.upload(content)).status).toBe(201);
+      expect(await blobOf(content)).toMatchObject({ md5: "", sha1: "", sha512: "" });
+    }
+    expect((await image.upload(again, digestOf(again, "sha512"))).status).toBe(201);
+    const path = `/api/packages/${owner.name}/generic/${freshName("other")}/1/file`;
+    const published = await visit("PUT", path, { as: owner, body: elsewhere });
+    expect(published.status).toBe(201);
+    for (const content of [again, elsewhere]) {
+      const hexOf = (name: string) => createHash(name).update(content).digest("hex");
+      expect(await blobOf(content)).toMatchObject({
+        md5: hexOf("md5"),
+        sha1: hexOf("sha1"),
+        sha512: hexOf("sha512"),
+      });
+    }
   });
 
   it("may be empty", async () => {

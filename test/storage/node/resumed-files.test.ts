@@ -93,7 +93,11 @@ describe("the hashes of a file", () => {
   );
 
   /** Receives the bytes by requests that end at these positions. */
-  async function receive(ends: readonly number[], keep: (partial: PartialFile) => PartialFile) {
+  async function receive(
+    ends: readonly number[],
+    keep: (partial: PartialFile) => PartialFile,
+    isLikelyWhole = false,
+  ) {
     const { disk, files } = await openFiles();
     let partial: PartialFile = {};
     let at = 0;
@@ -102,7 +106,7 @@ describe("the hashes of a file", () => {
         yield DATA.subarray(at, end);
       };
       const kept = keep(JSON.parse(JSON.stringify(partial)) as PartialFile);
-      partial = await files.append("whole", kept, `rest-${end}`, pieces());
+      partial = await files.append("whole", kept, `rest-${end}`, pieces(), isLikelyWhole);
       at = end;
     }
     disk.readBytes = 0;
@@ -132,6 +136,16 @@ describe("the hashes of a file", () => {
     const { stored, readBytes } = await receive([9 * MB, 20 * MB + 3], keep);
     expect(stored).toMatchObject({ sizeBytes: DATA.length, ...expected });
     expect(readBytes).toBeGreaterThanOrEqual(DATA.length);
+  });
+
+  it.each([
+    ["not read back, where the first request has brought all", [20 * MB + 3], 0],
+    ["found by reading it back, where another one followed", [9 * MB, 20 * MB + 3], 20 * MB + 3],
+  ])("that are native are %s", async (_, ends, bytes) => {
+    const { stored, readBytes } = await receive(ends, (partial) => partial, true);
+    expect(stored).toMatchObject({ sizeBytes: DATA.length, ...expected });
+    expect(readBytes).toBeGreaterThanOrEqual(bytes);
+    expect(readBytes).toBeLessThan(bytes + 8 * MB);
   });
 
   it("are of the build that is installed", async () => {

@@ -64,6 +64,38 @@ describe("the form of a new repository", () => {
     for (const template of ["Ada", "Node"]) expect(ignored.body).toContain(`# ---> ${template}`);
   });
 
+  it("creates one that ends by itself", async () => {
+    const fields = { owner: user.name, visibility: "public", expiry_action: "delete" };
+    const name = freshName("ending");
+    const refused = await browser.submit("/repo/create", { ...fields, name, days: "4000" });
+    expect(refused.status).toBe(422);
+    expect(refused.body).toContain('id="days-fault"');
+    expect(await findRepo(user.id, name)).toBeUndefined();
+    const created = await browser.submit("/repo/create", { ...fields, name, days: "2" });
+    expect(created.status).toBe(303);
+    const { expiry, createdAt } = (await findRepo(user.id, name)) ?? {};
+    expect(expiry).toMatchObject({
+      expiresAt: (createdAt ?? 0) + 2 * 24 * 60 * 60 * 1000,
+      action: "delete",
+      extensionMs: null,
+    });
+    const source = await makeSource({ isTemplate: true });
+    const generated = freshName("generated");
+    await browser.submit("/repo/create", {
+      ...fields,
+      name: generated,
+      template_id: String(source.id),
+      git_content: "on",
+      days: "1",
+      expiry_action: "archive",
+      extends_on_push: "on",
+    });
+    expect((await findRepo(user.id, generated))?.expiry).toMatchObject({
+      action: "archive",
+      extensionMs: 24 * 60 * 60 * 1000,
+    });
+  });
+
   it("creates one in an organization, which an address may choose", async () => {
     const org = await make.org([user]);
     const page = String((await browser.get(`/repo/create?org=${org.id}`)).body);

@@ -14,11 +14,19 @@ import { imageFailure } from "./image-failure.ts";
  */
 const PARTS_MAX = 5000;
 
+/** A chunk of an upload. */
+export interface Chunk {
+  readonly pieces: AsyncIterable<Uint8Array>;
+  /** As it was announced. */
+  readonly sizeBytes?: number | undefined;
+  /** Whether it is likely all of the blob: clients that send several say where each begins. */
+  readonly isLikelyWhole?: boolean;
+}
+
 /**
  * Appends bytes to an upload. If the caller leaves, what has arrived is kept: a client that comes
  * back asks for the size.
  *
- * @param sizeBytes The announced size of `pieces`.
  * @returns The bytes that the upload has now; undefined if another request has appended meanwhile.
  * @throws Failure `forbidden` beyond the limit for files of images; `malformed` if more or fewer
  *   bytes come than announced.
@@ -26,10 +34,9 @@ const PARTS_MAX = 5000;
 export function appendUpload(
   ctx: Ctx,
   upload: BlobUpload,
-  pieces: AsyncIterable<Uint8Array>,
-  sizeBytes?: number,
+  chunk: Chunk,
 ): Promise<number | undefined> {
-  const work = append(ctx, upload, pieces, sizeBytes);
+  const work = append(ctx, upload, chunk);
   // The platform ends the work of a request whose caller left, unless it is deferred.
   ctx.defer(work.catch(() => {}));
   return work;
@@ -38,11 +45,10 @@ export function appendUpload(
 async function append(
   ctx: Ctx,
   upload: BlobUpload,
-  pieces: AsyncIterable<Uint8Array>,
-  sizeBytes: number | undefined,
+  { pieces, sizeBytes, isLikelyWhole }: Chunk,
 ): Promise<number | undefined> {
   const counted = new CountedPieces(pieces);
-  const partial = await receivePieces(ctx, upload, counted);
+  const partial = await receivePieces(ctx, upload, counted, isLikelyWhole);
   if (!counted.hasLeft) requireSize(counted.sizeBytes, sizeBytes);
   const receivedBytes = upload.receivedBytes + counted.sizeBytes;
   const isSaved = await saveProgress(ctx, upload, receivedBytes, partial);
@@ -57,10 +63,12 @@ export async function receivePieces(
   { git, config }: Ctx,
   { uuid, state, receivedBytes }: BlobUpload,
   pieces: AsyncIterable<Uint8Array>,
-): ReturnType<typeof git.packageFiles.append> {
+  isLikelyWhole?: boolean,
+): ReturnType<typeof git.imageFiles.append> {
   const bytesMax = config.packages.fileBytesMax.container;
   const bounded = boundPieces(pieces, bytesMax, receivedBytes);
-  const partial = await git.packageFiles.append(uuid, state, state.nextUuid, bounded);
+  const { nextUuid } = state;
+  const partial = await git.imageFiles.append(uuid, state, nextUuid, bounded, isLikelyWhole);
   if ((partial.sent?.etags.length ?? 0) > PARTS_MAX) {
     throw imageFailure("SIZE_INVALID", "a blob that is uploaded in chunks has at most 40 GB");
   }

@@ -2,12 +2,20 @@ import type { Ctx } from "../../../context.ts";
 import { Failure } from "../../../lib/failure.ts";
 import { CallerLeft } from "../../../lib/step-budget.ts";
 import { boundPieces, dropBlobs, receiveBlob, type ReceivedBlob } from "../package/receive-blob.ts";
+import type { PartialFile, StoredBytes } from "../../../storage/hashed-files.ts";
 import { receivePieces, requireSize, saveProgress } from "./append-upload.ts";
 import { CountedPieces } from "./counted-pieces.ts";
 import { discardUpload, endUpload } from "./discard-upload.ts";
 import type { BlobUpload } from "./find-upload.ts";
 import { imageFailure } from "./image-failure.ts";
-import { type Digest, digestLike, holdContent, type ImageTarget } from "./image.ts";
+import {
+  type Digest,
+  digestLike,
+  filesOf,
+  holdContent,
+  type ImageTarget,
+  toReceived,
+} from "./image.ts";
 
 /**
  * Ends an upload with its last bytes, and gives the image the blob. If the caller leaves, the
@@ -61,22 +69,22 @@ async function finish(
 async function complete(
   ctx: Ctx,
   upload: BlobUpload,
-  { pieces, sizeBytes }: LastBytes,
+  { pieces, sizeBytes, digest }: LastBytes & { readonly digest: Digest },
 ): Promise<ReceivedBlob | undefined> {
-  const { packageFiles } = ctx.git;
+  const files = filesOf(ctx, digest);
   const { uuid } = upload;
   const [first, all] = await peek(pieces);
   const counted = new CountedPieces(all);
-  const received = await receiveLast(ctx, upload, counted, first === undefined);
+  const received = await receiveLast(ctx, upload, counted, digest, first === undefined);
   const receivedBytes = upload.receivedBytes + counted.sizeBytes;
   if (counted.hasLeft) {
     if ("partial" in received) await saveProgress(ctx, upload, receivedBytes, received.partial);
     throw new CallerLeft();
   }
   requireSize(counted.sizeBytes, sizeBytes);
-  return "stored" in received
-    ? { uuid, ...received.stored }
-    : packageFiles.complete(uuid, received.partial, receivedBytes);
+  if ("stored" in received) return toReceived(uuid, received.stored);
+  const stored = await files.complete(uuid, received.partial, receivedBytes);
+  return stored && toReceived(stored.uuid, stored);
 }
 
 /** Stores the last bytes of an upload: a file that is received whole is finished so. */
@@ -84,14 +92,15 @@ async function receiveLast(
   ctx: Ctx,
   upload: BlobUpload,
   counted: CountedPieces,
+  digest: Digest,
   isEmpty: boolean,
-): ReturnType<typeof ctx.git.packageFiles.receiveOrSuspend> {
-  const { git, config } = ctx;
+): Promise<{ stored: StoredBytes<"sha256"> } | { partial: PartialFile }> {
+  const { config } = ctx;
   const { uuid, state, receivedBytes } = upload;
   if (receivedBytes === 0) {
     const bounded = boundPieces(counted, config.packages.fileBytesMax.container);
     const isWhole = () => !counted.hasLeft;
-    return git.packageFiles.receiveOrSuspend(uuid, state.nextUuid, bounded, isWhole);
+    return filesOf(ctx, digest).receiveOrSuspend(uuid, state.nextUuid, bounded, isWhole);
   }
   return { partial: isEmpty ? state : await receivePieces(ctx, upload, counted) };
 }
@@ -117,7 +126,9 @@ export async function receiveImageBlob(
   digest: Digest,
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<void> {
-  const blob = await receiveBlob(ctx, "container", pieces);
+  const blob = await receiveBlob(ctx, "container", pieces, async (uuid, bounded) =>
+    toReceived(uuid, await filesOf(ctx, digest).receive(uuid, bounded)),
+  );
   if (digestLike(blob, digest) !== digest) {
     dropBlobs(ctx, [blob.uuid]);
     throw digestInvalid(digest, blob);

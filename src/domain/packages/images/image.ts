@@ -11,6 +11,8 @@ import {
 import { selectFiles, type FileOfVersion } from "../package/find-file.ts";
 import type { PackageContext, PackageOwner } from "../package/find-package.ts";
 import { publishVersion, type Publication, type Published } from "../package/publish-version.ts";
+import type { DigestName } from "../../../storage/digest-name.ts";
+import type { StoredBytes } from "../../../storage/hashed-files.ts";
 import type { ReceivedBlob } from "../package/receive-blob.ts";
 
 // An image is a package. Each tag is a version, and so is each manifest without a tag, under its
@@ -51,6 +53,20 @@ export const hexOf = (digest: Digest): string => digest.slice(digest.indexOf(":"
 /** The digest of a content by the hash function of another one. */
 export const digestLike = (content: Readonly<Record<Algorithm, string>>, other: Digest): Digest =>
   `${algorithmOf(other)}:${content[algorithmOf(other)]}`;
+
+/** The files that hash a content as a digest does. */
+export const filesOf = ({ git }: Pick<Ctx, "git">, digest: Digest) =>
+  algorithmOf(digest) === "sha256" ? git.imageFiles : git.packageFiles;
+
+/**
+ * A blob with the digests that are known of it: those of SHA-256 only, where it was named so.
+ *
+ * The others of a large blob would take six times the processor time of its SHA-256.
+ */
+export const toReceived = (
+  uuid: string,
+  stored: StoredBytes<"sha256"> & Partial<StoredBytes<DigestName>>,
+): ReceivedBlob => ({ uuid, md5: "", sha1: "", sha512: "", ...stored });
 
 /** The version with the contents that no manifest names yet. It is no tag, because of the colon. */
 const UPLOADED_VERSION = ":uploaded";

@@ -257,7 +257,10 @@ function insertVersion(
   return statements;
 }
 
-/** Inserts a blob, within the owner's size, unless the owner has the content already. */
+/**
+ * Inserts a blob, within the owner's size, unless the owner has the content already: that has the
+ * digests then that only this one knows.
+ */
 function insertBlob(ctx: Ctx, { account }: PackageOwner, blob: ReceivedBlob) {
   const { db, now, config } = ctx;
   const used = sql`coalesce((
@@ -287,7 +290,11 @@ function insertBlob(ctx: Ctx, { account }: PackageOwner, blob: ReceivedBlob) {
       ),
       createdAt: onlyWhile(isWithin, now),
     })
-    .onConflictDoNothing();
+    .onConflictDoUpdate({
+      target: [packageBlobs.ownerId, packageBlobs.sha256],
+      set: { md5: blob.md5, sha1: blob.sha1, sha512: blob.sha512 },
+      setWhere: sql`${packageBlobs.sha512} = '' and ${blob.sha512} <> ''`,
+    });
 }
 
 function insertFile(

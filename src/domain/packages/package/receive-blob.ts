@@ -10,7 +10,10 @@ import type { StoredBytes } from "../../../storage/hashed-files.ts";
 /** Maximum duration of an upload, in milliseconds. */
 export const PACKAGE_UPLOAD_LIFE_MS = 24 * 60 * 60 * 1000;
 
-/** Bytes in the object storage, with their digests, that no package refers to yet. */
+/**
+ * Bytes in the object storage, with their digests, that no package refers to yet. Blobs of images
+ * may lack all digests but SHA-256, which are "" then.
+ */
 export interface ReceivedBlob extends StoredBytes<DigestName> {
   readonly uuid: string;
 }
@@ -22,19 +25,24 @@ export interface ReceivedBlob extends StoredBytes<DigestName> {
  * `publishVersion` deletes it. If a Worker dies in between, a job deletes the bytes. A caller that
  * does not publish them calls `dropBlobs`.
  *
+ * @param receive Stores and hashes the pieces; with all digests by default.
  * @throws Failure `forbidden` beyond the limit of the type.
  */
 export async function receiveBlob(
   ctx: Ctx,
   type: PackageType,
   pieces: AsyncIterable<Uint8Array>,
+  receive: (uuid: string, pieces: AsyncIterable<Uint8Array>) => Promise<ReceivedBlob> = async (
+    uuid,
+    bounded,
+  ) => ({ uuid, ...(await ctx.git.packageFiles.receive(uuid, bounded)) }),
 ): Promise<ReceivedBlob> {
-  const { db, git, now, config } = ctx;
+  const { db, now, config } = ctx;
   const uuid = crypto.randomUUID();
   await db.insert(packageLooseFiles).values({ uuid, expiresAt: now + PACKAGE_UPLOAD_LIFE_MS });
   try {
     const bounded = boundPieces(pieces, config.packages.fileBytesMax[type]);
-    return { uuid, ...(await git.packageFiles.receive(uuid, bounded)) };
+    return await receive(uuid, bounded);
   } catch (error) {
     dropBlobs(ctx, [uuid]);
     throw error;

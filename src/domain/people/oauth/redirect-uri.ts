@@ -36,6 +36,8 @@ export function isRedirectUri(text: string): boolean {
   const isWeb = url.protocol === "http:" || url.protocol === "https:";
   // SECURITY: in `https://known.example@other.example` people read the wrong host.
   if (url.username !== "" || url.password !== "") return false;
+  // SECURITY: parsers of URLs take them for parts of a host, which the page's policy names.
+  if (isWeb && /[;,*'"]/.test(url.host)) return false;
   return isWeb ? /^https?:\/\/[^/]/i.test(text) : url.protocol.length > 2;
 }
 

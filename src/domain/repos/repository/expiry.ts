@@ -79,7 +79,7 @@ export const newExpiry = (input: ExpiryInput | undefined, now: number) =>
  * Refuses an end to which the caller may not put a repository.
  *
  * SECURITY: a deletion that is near is a deletion, which is for those who own the repository. Other
- * administrators may only put it off.
+ * administrators may only put it off, and let a push do so for as long as before.
  *
  * @throws Failure `forbidden`; `invalid` for the archive of a mirror, which has none.
  */
@@ -90,7 +90,10 @@ export function requireExpiryAccess(repo: RepositoryContext, next: RepositoryExp
     if (row.isMirror) throw invalidField("expiry_action", "must not be archive for a mirror");
     return;
   }
-  const isPutOff = row.expiry?.action === "delete" && next.expiresAt >= row.expiry.expiresAt;
+  const isPutOff =
+    row.expiry?.action === "delete" &&
+    next.expiresAt >= row.expiry.expiresAt &&
+    (next.extensionMs ?? 0) >= (row.expiry.extensionMs ?? 0);
   if (!isPutOff && !isAllowed(repo, { mode: "owner" })) {
     throw forbidden("only those who may delete the repository may let it be deleted");
   }

@@ -27,6 +27,7 @@ import { conflict, invalid, notFound, type Failure } from "../../../lib/failure.
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { selectRepositories, toRepositoryContext } from "../repository/find-repository.ts";
 import { recordAuditIfChanged } from "../../people/audit/record-audit.ts";
+import { requireRoom } from "../../people/quotas/owner-quota.ts";
 import { detachLabels } from "../labels/detach-labels.ts";
 import { forksFollow, isForkPrivate } from "../../people/visibility/fork-visibility.ts";
 import { deleteOutsiderToggles } from "../repository/outsider-toggles.ts";
@@ -63,9 +64,9 @@ export interface Move {
  *
  * @returns The repository as the caller may see it now.
  * @throws Failure `invalid` where the new owner has a repository of that name or a fork of the same
- * parent; `forbidden` where the new owner has the maximum number of repositories; `conflict` where
- * the repository was moved or offered meanwhile, and `not_found` where the accepted transfer or the
- * repository has gone.
+ * parent; `forbidden` where the new owner has the maximum number of repositories, `too_large` where
+ * they may not store as much more; `conflict` where the repository was moved or offered meanwhile,
+ * and `not_found` where the accepted transfer or the repository has gone.
  */
 export async function moveRepository(
   ctx: Ctx,
@@ -73,6 +74,7 @@ export async function moveRepository(
   { newOwner, teamIds, accepted }: Move,
 ): Promise<RepositoryContext> {
   const { db, now, actor } = ctx;
+  await requireRoom(ctx, newOwner, row.sizeBytes + row.lfsSizeBytes + row.wikiSizeBytes);
   const isThis = eq(repositories.id, row.id);
   const isPending = accepted ? isStillPending(accepted) : isNoneOffered(row.id);
   const isCurrent = sql`(${repositories.ownerId} = ${owner.id} and ${isPending})`;

@@ -85,24 +85,26 @@ async function renderQuota(c: Context<WebEnv>, page: OwnPage, state: FormState):
         <a href={accountPath(account)}>{account.name}</a>
       </h2>
       <GeneralFault state={state} fields={names} />
-      <table class="rows">
-        <thead>
-          <tr>
-            <th>Of</th>
-            <th class="number">Has</th>
-            <th class="number">May have</th>
-          </tr>
-        </thead>
-        <tbody>
-          {names.map((name) => (
+      <div class="scroll" tabindex={0} role="region" aria-label="What there is">
+        <table class="rows">
+          <thead>
             <tr>
-              <th scope="row">{LIMITS[name]}</th>
-              <td class="number">{amountOf(name, found[name].used)}</td>
-              <td class="number">{limitOf(name, found[name])}</td>
+              <th>Of</th>
+              <th class="number">Has</th>
+              <th class="number">May have</th>
             </tr>
-          ))}
-        </tbody>
-      </table>
+          </thead>
+          <tbody>
+            {names.map((name) => (
+              <tr>
+                <th scope="row">{LIMITS[name]}</th>
+                <td class="number">{amountOf(name, found[name].used)}</td>
+                <td class="number">{limitOf(name, found[name])}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
       <Form action={quotaPath(account)} formToken={formToken}>
         {names.map((name) => (
           <Field

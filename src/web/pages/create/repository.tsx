@@ -36,6 +36,7 @@ import {
   RepositoryVisibility,
   SelectField,
 } from "./fields.tsx";
+import { EXPIRY_FIELDS, ExpiryFields, readExpiry } from "./expiry-fields.tsx";
 import { FormState } from "./form-state.ts";
 
 const PATH = "/repo/create";
@@ -119,6 +120,7 @@ function toCreation(form: SentForm): Parameters<typeof createRepository>[2] {
     gitignores,
     license,
     issue_labels: labels,
+    expiry: readOptionalExpiry(form),
   };
 }
 
@@ -147,9 +149,12 @@ function toGeneration(form: SentForm): Parameters<typeof generateRepository>[3] 
     hasAvatar: form.isSet("avatar"),
     hasLabels: form.isSet("labels"),
     hasBranchRules: form.isSet("protected_branch"),
-    expiry: undefined,
+    expiry: readOptionalExpiry(form),
   };
 }
+
+const readOptionalExpiry = (form: SentForm) =>
+  form.text("days").trim() === "" ? undefined : readExpiry(form);
 
 /** The fields that show a refusal of their own. */
 const FIELDS = [
@@ -160,6 +165,7 @@ const FIELDS = [
   "gitignores",
   "license",
   "issue_labels",
+  ...EXPIRY_FIELDS,
 ];
 
 interface CreationProps {
@@ -213,6 +219,10 @@ async function renderCreation(
           hint={`${template?.row.defaultBranch ?? ctx.config.defaultBranch}, if you leave it empty.`}
           isOptional
         />
+        <details open={state.of("days").value !== ""}>
+          <summary>It ends by itself</summary>
+          <ExpiryFields state={state} isOptional />
+        </details>
         <button type="submit" class="primary">
           Create repository
         </button>

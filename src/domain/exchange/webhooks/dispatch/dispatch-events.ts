@@ -58,8 +58,6 @@ const VALUE_BYTES_MAX = 1_500_000;
 /** Deliveries in one bound value: each takes about 80 bytes. */
 const DELIVERIES_MAX = 10_000;
 
-/** Public URL if neither the configuration nor the event has one. */
-
 /**
  * Dispatches recorded events: creates webhook events, and a delivery for each subscribed hook.
  *
