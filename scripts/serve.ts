@@ -40,7 +40,7 @@ await runScript(async () => {
 });
 
 async function start(): Promise<void> {
-  const { host, port, data } = parseSettings(process.env);
+  const { host, port, processes, data } = parseSettings(process.env);
   refuseInvalidVars(overlayVars(LOCAL_VARS, process.env));
   const lock = await takeLock(data);
   process.once("exit", () => lock.release());
@@ -53,16 +53,15 @@ async function start(): Promise<void> {
   const vars = withStoredSecrets(worker.vars, data);
   refuseInvalidVars(vars);
 
-  runtime = await openRuntime({ ...worker, vars }, data, (pid) => lock.setRuntime(pid));
+  const onSpawn = (pid: number): void => lock.setRuntime(pid);
+  runtime = await openRuntime({ ...worker, vars }, data, { processes, onSpawn });
   const schema = readdirSync(inProject("migrations")).toSorted().join(" ");
   // Otherwise the schema is current, an administrator exists, and no job has a lease.
   const created = takeStopped(data, schema) ? undefined : await prepare(runtime, administrator);
   const { listen, fire } = runtime;
-  const url = await listen(host, port).catch(async (error: unknown) => {
-    // Another process may have taken the port in the meantime.
-    await refuseTakenPort(host, port);
-    throw error;
-  });
+  // Another process may have taken the port in the meantime.
+  await refuseTakenPort(host, port);
+  const url = await listen(host, port);
   stopSchedule = startSchedule(worker.crons, fire);
   onStopped = () => markStopped(data, schema);
 

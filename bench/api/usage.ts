@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import type { LogLine } from "../../scripts/serve/runtime.ts";
+import type { LogLine } from "../../scripts/serve/workerd.ts";
 import type { Case } from "./cases.ts";
 import { ask, type Client } from "./client.ts";
 

@@ -2,7 +2,8 @@ import { buildRuntime } from "../../scripts/build/runtime.ts";
 import { inProject } from "../../scripts/project.ts";
 import { createFirstAdministrator } from "../../scripts/serve/first-administrator.ts";
 import { migrate, type Database } from "../../scripts/serve/migrate.ts";
-import { openRuntime, type LogLine } from "../../scripts/serve/runtime.ts";
+import { openRuntime } from "../../scripts/serve/runtime.ts";
+import type { LogLine } from "../../scripts/serve/workerd.ts";
 import { startSchedule } from "../../scripts/serve/schedule.ts";
 import type { Settings } from "../../scripts/serve/settings.ts";
 import { type BindingServers, describeWorker } from "../../scripts/serve/worker.ts";
@@ -42,7 +43,11 @@ export async function openService(
   const variables = [...new Set([...described.variables, ...Object.keys(vars)])].toSorted();
   const worker = { ...described, variables, vars: { ...described.vars, ...vars } };
   await buildRuntime(worker);
-  const runtime = await openRuntime(worker, data, (spawned) => (pid = spawned), onLog);
+  const runtime = await openRuntime(worker, data, {
+    processes: 1,
+    onSpawn: (spawned) => (pid = spawned),
+    onLog,
+  });
   const { startPrivately, database, listen, setup, fire } = runtime;
   let stopSchedule = (): void => {};
   const close = async (): Promise<void> => {

@@ -15,6 +15,8 @@ const MODULES = [
   "bucket/piece-digests",
   "queue/object",
   "control/worker",
+  "keeper/worker",
+  "keeper/repositories",
 ];
 
 /** The directory into which {@link buildLocalBindings} writes. */
@@ -27,6 +29,7 @@ export async function buildLocalBindings(): Promise<void> {
     `${SOURCES}/bucket`,
     `${SOURCES}/queue`,
     `${SOURCES}/control`,
+    `${SOURCES}/keeper`,
     "scripts/build/local-bindings.ts",
     "package-lock.json",
   ];

@@ -11,6 +11,18 @@ import {
   runtimeDirectory,
 } from "../serve/runtime-files.ts";
 import type { WorkerDescription } from "../serve/worker.ts";
+import { KEEPER } from "../serve/keeper/protocol.ts";
+import {
+  type Config,
+  type ConfiguredWorker,
+  isWorker,
+  type Json,
+  reachedServices,
+  renameService,
+  type Service,
+  workerOf,
+} from "./configuration.ts";
+import { divide } from "./entry.ts";
 import { buildLocalBindings, readLocalModule } from "./local-bindings.ts";
 import { configuredModules } from "./modules.ts";
 import { whenChanged } from "./when-changed.ts";
@@ -45,12 +57,6 @@ const V8_FLAGS = [
   "--max-semi-space-size=2",
 ];
 
-/** A part of workerd's configuration, as Miniflare writes it. */
-type Json = { [name: string]: unknown };
-type Service = Json & { name: string };
-type ConfiguredWorker = Json & { bindings: Json[]; modules: Json[] };
-type Config = Json & { services: Service[]; extensions: Json[] };
-
 /** The configuration with which workerd runs a Worker, and where its state is. */
 type Configuration = { config: Config; directories: Record<string, string> };
 
@@ -65,9 +71,20 @@ export async function buildRuntime(worker: WorkerDescription): Promise<void> {
   await whenChanged(runtimeDirectory(worker), sources, async (directory) => {
     const { serializeConfig } = await import("miniflare");
     const { config, directories } = await readConfiguration(inProject(`${base}/${FILE}`));
-    const complete = withModules(config, worker.name, await configuredModules());
-    await writeFile(join(directory, "config.bin"), serializeConfig(complete));
-    const files: RuntimeFiles = { directories };
+    const modules = await configuredModules();
+    const { keeper, entry } = divide(config, worker.name, PUBLIC_SOCKET);
+    for (const [role, each] of Object.entries({ single: config, keeper, entry })) {
+      const complete = withModules(each, worker.name, modules);
+      await writeFile(join(directory, `${role}.bin`), serializeConfig(complete));
+    }
+    const names = new Set(entry.services.map((each) => each.name));
+    const files: RuntimeFiles = {
+      directories,
+      entry: {
+        directories: Object.keys(directories).filter((each) => names.has(each)),
+        externals: [...names].filter((each) => each === KEEPER || each.startsWith(`${KEEPER}:`)),
+      },
+    };
     await writeFile(join(directory, "files.json"), JSON.stringify(files));
   });
 }
@@ -194,21 +211,8 @@ function reduce(
   });
   byName.set(SILENT.name, SILENT);
 
-  const reached = new Set<string>();
-  const reach = (part: unknown): void => {
-    if (typeof part === "string") {
-      const target = byName.get(part);
-      if (!target || reached.has(part)) return;
-      reached.add(part);
-      reach(target);
-    } else if (typeof part === "object" && part !== null && !(part instanceof Uint8Array)) {
-      for (const each of Object.values(part)) reach(each);
-    }
-  };
-  for (const root of [service, control, "internet"]) reach(root);
-
+  const kept = reachedServices([...byName.values()], [service, control, "internet"]);
   const directories: Record<string, string> = {};
-  const kept = [...byName.values()].filter((each) => reached.has(each.name));
   for (const { name: disk, disk: settings } of kept) {
     const path = (settings as { path?: string } | undefined)?.path;
     if (path?.startsWith(state)) directories[disk] = path.slice(state.length + 1);
@@ -242,25 +246,4 @@ function withModules({ services, ...rest }: Config, name: string, modules: Json[
   const { modules: _, ...worker } = service["worker"] as ConfiguredWorker;
   const others = services.filter((each) => each !== service);
   return { ...rest, services: [...others, { ...service, worker: { ...worker, modules } }] };
-}
-
-/** The Worker with this name of a configuration. */
-function workerOf({ services }: Pick<Config, "services">, name: string): ConfiguredWorker {
-  return services.find(isWorker(name))?.["worker"] as ConfiguredWorker;
-}
-
-const isWorker =
-  (name: string) =>
-  (service: Service): boolean =>
-    service.name === `core:user:${name}`;
-
-/** The same configuration, with another name for a service. */
-function renameService<Part>(part: Part, from: string, to: string): Part {
-  if (part === from) return to as Part;
-  if (Array.isArray(part))
-    return part.map((each: unknown) => renameService(each, from, to)) as Part;
-  if (typeof part !== "object" || part === null || part instanceof Uint8Array) return part;
-  return Object.fromEntries(
-    Object.entries(part).map(([key, value]) => [key, renameService(value, from, to)]),
-  ) as Part;
 }

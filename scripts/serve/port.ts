@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { createServer } from "node:net";
 
@@ -28,6 +29,26 @@ export async function findFreePort(host: string): Promise<number> {
   const { port, code } = await tryListen(host, 0);
   if (port === undefined) throw new Refusal(`cannot listen on ${host}: ${code}`);
   return port;
+}
+
+/**
+ * Opens a socket that listens on a port which other processes of this user may share: the system
+ * spreads connections over all of them.
+ *
+ * A process that inherits `fd` accepts the connections. `close` must be called before the next turn
+ * of the event loop, in which this process would.
+ */
+export async function openShared(
+  host: string,
+  port: number,
+): Promise<{ fd: number; close: () => void }> {
+  const server = createServer();
+  const listening = once(server, "listening");
+  server.listen({ host, port, reusePort: true });
+  await listening;
+  // Node has no public name for it.
+  const { _handle: handle } = server as unknown as { _handle: { fd: number } };
+  return { fd: handle.fd, close: () => void server.close() };
 }
 
 /** Listens for a moment. */

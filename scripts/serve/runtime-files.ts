@@ -2,10 +2,15 @@ import { createHash } from "node:crypto";
 
 import type { WorkerDescription } from "./worker.ts";
 
+/** The configurations: of one process, and of the two kinds of processes of several. */
+export type Role = "single" | "keeper" | "entry";
+
 /** The arguments of the runtime besides its configuration. */
 export type RuntimeFiles = {
   /** The directory below the state of each service that stores files. */
   directories: Record<string, string>;
+  /** What an entry process has: services that read files, and those that reach the keeper. */
+  entry: { directories: string[]; externals: string[] };
 };
 
 /**

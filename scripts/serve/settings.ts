@@ -11,6 +11,8 @@ export type Settings = {
   host: string;
   /** 0 lets the system choose a port. */
   port: number;
+  /** How many processes answer requests. */
+  processes: number;
   /** Absolute path of the state directory. */
   data: string;
   administrator: { name: string; password: string | undefined; email: string };
@@ -25,6 +27,7 @@ const DEFAULTS = {
   EDGEFORGE_HOST: "127.0.0.1",
   EDGEFORGE_PORT: "8787",
   EDGEFORGE_DATA: ".data",
+  EDGEFORGE_PROCESSES: "1",
   EDGEFORGE_ADMIN_USER: "root",
   EDGEFORGE_ADMIN_PASSWORD: "",
   EDGEFORGE_ADMIN_EMAIL: "",
@@ -48,6 +51,7 @@ export function parseSettings(env: Environment, vars: Vars = {}): Settings {
   return {
     host: env["EDGEFORGE_HOST"] || DEFAULTS.EDGEFORGE_HOST,
     port: parsePort(env["EDGEFORGE_PORT"] || DEFAULTS.EDGEFORGE_PORT),
+    processes: parseProcesses(env["EDGEFORGE_PROCESSES"] || DEFAULTS.EDGEFORGE_PROCESSES),
     data: env["EDGEFORGE_DATA"]
       ? resolve(env["EDGEFORGE_DATA"])
       : inProject(DEFAULTS.EDGEFORGE_DATA),
@@ -90,4 +94,20 @@ function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new Refusal(`EDGEFORGE_PORT must be a whole number from 0 to 65535, not "${text}"`);
+}
+
+const PROCESSES_MAX = 64;
+
+function parseProcesses(text: string): number {
+  const processes = Number(text);
+  if (!/^\d+$/.test(text) || processes < 1 || processes > PROCESSES_MAX) {
+    throw new Refusal(
+      `EDGEFORGE_PROCESSES must be a whole number from 1 to ${PROCESSES_MAX}, not "${text}"`,
+    );
+  }
+  if (processes > 1 && process.platform !== "linux") {
+    // Elsewhere, the system does not spread connections over the processes that share a port.
+    throw new Refusal("EDGEFORGE_PROCESSES can be more than 1 on Linux only");
+  }
+  return processes;
 }

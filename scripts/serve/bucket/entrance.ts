@@ -1,3 +1,4 @@
+import { SERVICE_HEADER } from "../keeper/protocol.ts";
 import {
   LEASE_HEADER,
   type Located,
@@ -10,7 +11,10 @@ import {
 } from "./protocol.ts";
 
 type Bindings = {
+  /** The buckets; in an entry process, their readers. */
   objects: DurableObjectNamespace;
+  /** In an entry process: the process that has the buckets. */
+  keeper?: Fetcher;
   /** The directory of the files. */
   files: Fetcher;
 };
@@ -37,12 +41,18 @@ const ATTEMPTS_MAX = 5;
 export default {
   async fetch(request: Request, bindings: Bindings, ctx: ExecutionContext<{ bucket: string }>) {
     const { bucket } = ctx.props;
-    const stub = bindings.objects.get(bindings.objects.idFromName(bucket));
-    const call: Call = (init) =>
-      stub.fetch(new Request(request, { ...init, cf: { miniflare: { name: bucket } } }));
+    const { objects, keeper } = bindings;
+    const callObject: Call = (init) =>
+      objects
+        .get(objects.idFromName(bucket))
+        .fetch(new Request(request, { ...init, cf: { miniflare: { name: bucket } } }));
+    const callKeeper = keeper && openKeeper(keeper, bucket, request);
+    const call = callKeeper ?? callObject;
     const locate = request.method === "GET" ? readLocateRequest(request.headers) : undefined;
     const directory = { files: bindings.files, bucket };
-    const found = locate && (await find(call, directory, locate));
+    // A reader that finds nothing leaves it to the keeper.
+    const calls = callKeeper ? [callObject, callKeeper] : [callObject];
+    const found = locate && (await find(calls, directory, locate));
     return found ? formatAnswer(call, directory, found, ctx) : call({});
   },
 };
@@ -50,18 +60,30 @@ export default {
 /** Calls the object of the bucket, with some of the request replaced. */
 type Call = (init: RequestInit) => Promise<Response>;
 
+const openKeeper =
+  (keeper: Fetcher, bucket: string, request: Request): Call =>
+  (init) => {
+    const sent = new Request(request, init);
+    sent.headers.set(SERVICE_HEADER, bucket);
+    return keeper.fetch(sent);
+  };
+
 /** The bytes of a key, of which the first file is open. */
 type Found = { located: Located; first: ReadableStream<Uint8Array> | undefined };
 
-/** @returns Undefined if the simulator refuses the request, so that it formats the error. */
+/**
+ * @param calls Asked in turn until one knows the key; the last one is the simulator.
+ * @returns Undefined if the simulator refuses the request, so that it formats the error.
+ */
 async function find(
-  call: Call,
+  [call, ...others]: readonly Call[],
   directory: Directory,
   request: LocateRequest,
 ): Promise<Found | undefined> {
+  if (!call) return undefined;
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt += 1) {
     const answer = await call({ method: LOCATE, body: JSON.stringify(request) });
-    if (!answer.ok) return undefined;
+    if (!answer.ok) return find(others, directory, request);
     const located: Located = await answer.json();
     const [piece] = located.pieces;
     if (!piece) return { located, first: undefined };

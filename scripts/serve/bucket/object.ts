@@ -1,27 +1,10 @@
-import {
-  LEASE_HEADER,
-  LOCATE,
-  type Located,
-  type Piece,
-  RELEASE,
-  type LocateRequest,
-} from "./protocol.ts";
+import { locate } from "./locate.ts";
+import { LEASE_HEADER, LOCATE, type Piece, RELEASE } from "./protocol.ts";
 import type { AbandonableStream } from "./piece-digests.ts";
 import { type Blobs, R2BucketObject } from "./simulator.js";
 
 export { default } from "./entrance.ts";
-
-/** A row of the simulator's table of keys. */
-type ObjectRow = {
-  blob_id: string | null;
-  version: string;
-  size: number;
-  etag: string;
-  uploaded: number;
-  checksums: string;
-  http_metadata: string;
-  custom_metadata: string;
-};
+export { BucketReader } from "./reader.ts";
 
 /** What a reader of several files has still to open. */
 type Lease = { ids: ReadonlySet<string>; released: Promise<void>; release: () => void };
@@ -39,7 +22,8 @@ export class LocalBucket extends R2BucketObject {
 
   override async fetch(request: Request): Promise<Response> {
     if (request.method === LOCATE) {
-      const located = this.#locate(await request.json());
+      const located = locate(this.#sql, await request.json());
+      if (located && located.pieces.length > 1) located.lease = this.#lease(located.pieces);
       return located ? Response.json(located) : new Response(null, { status: 404 });
     }
     if (request.method !== RELEASE) {
@@ -78,43 +62,8 @@ export class LocalBucket extends R2BucketObject {
     return blobs;
   }
 
-  /**
-   * @returns Undefined for a key that does not exist, and for a range that the simulator refuses.
-   */
-  #locate({ key, span }: LocateRequest): Located | undefined {
-    const [row] = this.#sql.exec<ObjectRow>("SELECT * FROM _mf_objects WHERE key = ?", key);
-    if (!row || (span && span.offset >= row.size)) return undefined;
-    const { offset, length = row.size } = span ?? { offset: 0 };
-    const end = Math.min(row.size, offset + length);
-    const ids = new Set<string>();
-    const pieces: Piece[] = [];
-    let partStart = 0;
-    for (const { id, size } of row.blob_id === null
-      ? this.#listParts(key)
-      : [{ id: row.blob_id, size: row.size }]) {
-      const start = Math.max(offset - partStart, 0);
-      const stop = Math.min(end - partStart, size);
-      partStart += size;
-      if (start >= stop) continue;
-      ids.add(id);
-      pieces.push({ id, start, end: stop - 1 });
-    }
-    const lengthBytes = end - offset;
-    return {
-      metadata: formatMetadata(key, row, { offset, length: lengthBytes }),
-      pieces,
-      lengthBytes,
-      lease: pieces.length > 1 ? this.#lease(ids) : undefined,
-    };
-  }
-
-  #listParts(key: string): { id: string; size: number }[] {
-    const query =
-      "SELECT blob_id AS id, size FROM _mf_multipart_parts WHERE object_key = ? ORDER BY part_number";
-    return this.#sql.exec<{ id: string; size: number }>(query, key).toArray();
-  }
-
-  #lease(ids: ReadonlySet<string>): string {
+  #lease(pieces: readonly Piece[]): string {
+    const ids = new Set(pieces.map(({ id }) => id));
     const { promise: released, resolve } = Promise.withResolvers<void>();
     const name = crypto.randomUUID();
     const release = (): void => {
@@ -132,33 +81,5 @@ function refuseWrite(): Response {
   return new Response(error.message, {
     status: 507,
     headers: { "cf-r2-error": JSON.stringify(error) },
-  });
-}
-
-/** As the simulator formats it. */
-function formatMetadata(
-  key: string,
-  { version, size, etag, uploaded, ...row }: ObjectRow,
-  range: { offset: number; length: number },
-): string {
-  const checksums = JSON.parse(row.checksums) as Record<string, string | undefined>;
-  const customMetadata = JSON.parse(row.custom_metadata) as Record<string, string>;
-  return JSON.stringify({
-    name: key,
-    version,
-    size,
-    etag,
-    uploaded,
-    httpFields: JSON.parse(row.http_metadata) as unknown,
-    customFields: Object.entries(customMetadata).map(([k, v]) => ({ k, v })),
-    range,
-    checksums: {
-      // The tag of what was written at once is its MD5 sum.
-      0: /^[0-9a-f]{32}$/i.test(etag) ? etag : checksums["md5"],
-      1: checksums["sha1"],
-      2: checksums["sha256"],
-      3: checksums["sha384"],
-      4: checksums["sha512"],
-    },
   });
 }

@@ -1,5 +1,7 @@
 import type { LocalDatabase } from "./object.ts";
+import type Keeper from "../keeper/worker.ts";
 import {
+  isRead,
   type Query,
   type QueryResult,
   type Reply,
@@ -24,13 +26,20 @@ type Send = (
 export default function openDatabase({
   databases,
   name,
+  keeper,
 }: {
   databases: DurableObjectNamespace<LocalDatabase>;
   name: string;
+  /** In an entry process, where the database's object only reads: the process that writes. */
+  keeper?: Service<Keeper>;
 }): D1Database {
   const id = databases.idFromName(name);
   return new D1Database(async (queries, errorOf) => {
-    const message = await databases.get(id).query(toMessage(JSON.stringify(queries)));
+    const sent = toMessage(JSON.stringify(queries));
+    const message =
+      keeper && !queries.every(({ sql }) => isRead(sql))
+        ? await keeper.query(name, sent)
+        : await databases.get(id).query(sent);
     const reply = JSON.parse(await readMessage(message)) as Reply;
     if ("error" in reply) throw errorOf(reply.error);
     return reply;

@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 
 import {
+  isRead,
   type Message,
   type Query,
   type QueryResult,
@@ -9,13 +10,6 @@ import {
   toMessage,
   type Value,
 } from "./protocol.ts";
-
-/**
- * What only reads starts with these, and has none of {@link MAY_WRITE}, which may occur in texts
- * and names too.
- */
-const STARTS_READ = /^\s*(?:select|with)\b/i;
-const MAY_WRITE = /;|\b(?:insert|update|delete|replace)\b/i;
 
 /**
  * Nearly every statement: its first character starts no comment, so that it cannot consist of
@@ -116,8 +110,6 @@ export class LocalDatabase extends DurableObject<object> {
 
 /** SQLite's counters of the connection, and the size of the database. */
 type Counters = { totalChanges: number; lastRowId: number; sizeBytes: number };
-
-const isRead = (sql: string): boolean => STARTS_READ.test(sql) && !MAY_WRITE.test(sql);
 
 /** Whether a statement has nothing but comments, by the rule of D1's simulator. */
 const isBlank = (sql: string): boolean => sql.replaceAll(/^\s+--.*/gm, "").trim() === "";

@@ -42,3 +42,12 @@ export const toMessage = (text: string): Message =>
 
 export const readMessage = async (message: Message): Promise<string> =>
   typeof message === "string" ? message : message.text();
+
+/**
+ * What only reads starts with these, and has none of {@link MAY_WRITE}, which may occur in texts
+ * and names too.
+ */
+const STARTS_READ = /^\s*(?:select|with)\b/i;
+const MAY_WRITE = /;|\b(?:insert|update|delete|replace)\b/i;
+
+export const isRead = (sql: string): boolean => STARTS_READ.test(sql) && !MAY_WRITE.test(sql);

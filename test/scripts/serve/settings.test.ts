@@ -13,12 +13,19 @@ describe("parseSettings", () => {
     expect(parseSettings({})).toMatchObject({
       host: "127.0.0.1",
       port: 8787,
+      processes: 1,
       administrator: { name: "root", password: undefined, email: "root@edgeforge.localhost" },
     });
   });
 
   it.each(["-1", "65536", "80a", "8 0", "0x50"])("refuses the port %s", (port) => {
     expect(() => parseSettings({ EDGEFORGE_PORT: port })).toThrow("EDGEFORGE_PORT must be");
+  });
+
+  it.each(["0", "-1", "65", "two", "1.5"])("refuses %s processes", (processes) => {
+    expect(() => parseSettings({ EDGEFORGE_PROCESSES: processes })).toThrow(
+      "EDGEFORGE_PROCESSES must be a whole number from 1 to 64",
+    );
   });
 
   it("takes the first administrator of Cloudflare's variables, unless its own name one", () => {
