@@ -11,7 +11,7 @@ import { imageFailure } from "./image-failure.ts";
 import {
   type Digest,
   digestLike,
-  filesOf,
+  blobFilesOf,
   holdContent,
   type ImageTarget,
   toReceived,
@@ -71,7 +71,7 @@ async function complete(
   upload: BlobUpload,
   { pieces, sizeBytes, digest }: LastBytes & { readonly digest: Digest },
 ): Promise<ReceivedBlob | undefined> {
-  const files = filesOf(ctx, digest);
+  const files = blobFilesOf(ctx, digest);
   const { uuid } = upload;
   const [first, all] = await peek(pieces);
   const counted = new CountedPieces(all);
@@ -100,7 +100,7 @@ async function receiveLast(
   if (receivedBytes === 0) {
     const bounded = boundPieces(counted, config.packages.fileBytesMax.container);
     const isWhole = () => !counted.hasLeft;
-    return filesOf(ctx, digest).receiveOrSuspend(uuid, state.nextUuid, bounded, isWhole);
+    return blobFilesOf(ctx, digest).receiveOrSuspend(uuid, state.nextUuid, bounded, isWhole);
   }
   return { partial: isEmpty ? state : await receivePieces(ctx, upload, counted) };
 }
@@ -127,7 +127,7 @@ export async function receiveImageBlob(
   pieces: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   const blob = await receiveBlob(ctx, "container", pieces, async (uuid, bounded) =>
-    toReceived(uuid, await filesOf(ctx, digest).receive(uuid, bounded)),
+    toReceived(uuid, await blobFilesOf(ctx, digest).receive(uuid, bounded)),
   );
   if (digestLike(blob, digest) !== digest) {
     dropBlobs(ctx, [blob.uuid]);

@@ -55,7 +55,7 @@ export const digestLike = (content: Readonly<Record<Algorithm, string>>, other: 
   `${algorithmOf(other)}:${content[algorithmOf(other)]}`;
 
 /** The files that hash a content as a digest does. */
-export const filesOf = ({ git }: Pick<Ctx, "git">, digest: Digest) =>
+export const blobFilesOf = ({ git }: Pick<Ctx, "git">, digest: Digest) =>
   algorithmOf(digest) === "sha256" ? git.imageFiles : git.packageFiles;
 
 /**
