@@ -19,6 +19,7 @@ import { sendDueMails } from "./domain/operations/mail-delivery/send-due-mails.t
 import { readClientAddress, readClientNetwork } from "./entrance/client-network.ts";
 import { gitHttp } from "./git-http/index.ts";
 import { USER_AGENT } from "./domain/version.ts";
+import { KeptAnswers } from "./entrance/kept-answers.ts";
 import { crossOrigin } from "./entrance/cross-origin.ts";
 import { EventQueues } from "./storage/event-queues.ts";
 import { RemoteJobs } from "./storage/remote-jobs.ts";
@@ -26,11 +27,13 @@ import { Failure } from "./lib/failure.ts";
 import { log, logBug } from "./lib/log.ts";
 import { urlOrigin } from "./lib/url-origin.ts";
 import { collapseSlashes } from "./lib/request-path.ts";
+import { isolateWrites, type Writes } from "./lib/writes.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { mcpServer } from "./mcp/index.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { registries } from "./registries/index.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
+import { Kept } from "./storage/kept.ts";
 import { GitStorage } from "./storage/storage.ts";
 import { BOOKMARK_COOKIE } from "./web/cookies.ts";
 import { web } from "./web/index.ts";
@@ -75,8 +78,20 @@ const CROSS_ORIGIN_PATHS = [
 /** Pages that a browser opens for a program, which has written something a moment before. */
 const PRIMARY_PATHS: ReadonlySet<string> = new Set(["/login/oauth/authorize"]);
 
-/** The whole service as one function from request to response. */
-export function createApp(config: Config): Hono<AppEnv> {
+/** Bytes of what guards have found. */
+const GUARDS_BYTES_MAX = 4 * 1024 * 1024;
+
+/**
+ * The whole service as one function from request to response.
+ *
+ * @param writes The writes that end what is kept between requests.
+ */
+export function createApp(
+  config: Config,
+  writes: Writes = isolateWrites,
+): Pick<Hono<AppEnv>, "fetch"> {
+  const answers = new KeptAnswers(writes);
+  const guards = new Kept<object>(GUARDS_BYTES_MAX, writes);
   const app = new Hono<AppEnv>({
     router: new TrieRouter(),
     getPath: (request) => collapseSlashes(getPath(request)),
@@ -86,13 +101,21 @@ export function createApp(config: Config): Hono<AppEnv> {
   app.use("*", async (c, next) => {
     // The platform takes any text for the host.
     if (!URL.canParse(c.req.url)) return c.text("the header Host names no host\n", 400);
-    const request = openRequest(c, config);
+    const request = openRequest(c, config, guards);
+    const keep = answers.begin(c.req.raw, request.base.now);
     if (config.firstAdministrator && !hasAdministrator) {
       await ensureAdministrator(request.base, config.firstAdministrator);
       hasAdministrator = true;
     }
     await next();
     closeRequest(c, request);
+    if (keep && isWhole(request)) {
+      const made = { route: routeOf(c), reads: request.usage.reads };
+      const kept = await keep(c.res, request.id, made);
+      // Cleared first: Hono merges the headers of the previous response into the one assigned.
+      c.res = undefined;
+      c.res = kept;
+    }
     return undefined;
   });
   for (const path of CROSS_ORIGIN_PATHS) app.use(path, crossOrigin(config.allowedOrigins));
@@ -115,8 +138,17 @@ export function createApp(config: Config): Hono<AppEnv> {
     logBug(c.var.requestId, error);
     return c.text(`internal error, request ${c.var.requestId}\n`, 500);
   });
-  return app;
+  return {
+    fetch: (request, ...bindings) => answers.find(request) ?? app.fetch(request, ...bindings),
+  };
 }
+
+/** The pattern of the route, not the path: paths contain names and sometimes secrets. */
+const routeOf = (c: Context<AppEnv>): string => routePath(c, c.req.routeIndex);
+
+/** Whether the next request like this one has the same answer. */
+const isWhole = ({ base: { git, rateLimits } }: OpenRequest): boolean =>
+  git.usage.incomplete.size === 0 && !rateLimits.hasCounted;
 
 /** Whether a path is the API's: the web's routes below it render their own failures. */
 const isOfApi = (path: string): boolean => path === "/api/v1" || path.startsWith("/api/v1/");
@@ -151,16 +183,15 @@ interface OpenRequest {
  * Sets the request id and the variables that guards need. No other function of the app reads
  * bindings.
  */
-function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
+function openRequest(c: Context<AppEnv>, config: Config, guards: Kept<object>): OpenRequest {
   // A read may use a nearby replica, which lags behind the primary; the bookmark of an earlier
   // write makes the read see that write. A write starts at the primary.
   const isRead =
     (c.req.method === "GET" || c.req.method === "HEAD") && !PRIMARY_PATHS.has(c.req.path);
-  const bookmark =
-    c.req.header("x-d1-bookmark") ??
-    getCookie(c, BOOKMARK_COOKIE) ??
-    (isRead ? "first-unconstrained" : "first-primary");
-  const session = c.env.DB.withSession(bookmark);
+  const bookmark = c.req.header("x-d1-bookmark") ?? getCookie(c, BOOKMARK_COOKIE);
+  const session = c.env.DB.withSession(
+    bookmark ?? (isRead ? "first-unconstrained" : "first-primary"),
+  );
   const { d1, usage } = meterD1(session, { rows: config.logsD1Rows });
   const origin = urlOrigin(c.req.url);
   const rootUrl = config.rootUrl || origin;
@@ -172,8 +203,11 @@ function openRequest(c: Context<AppEnv>, config: Config): OpenRequest {
   const findBookmark = (): string | undefined => session.getBookmark() ?? undefined;
   c.set("findBookmark", findBookmark);
   c.set("findWriteBookmark", () => (usage.hasWritten ? findBookmark() : undefined));
+  const isFetch = c.req.method === "POST" && c.req.path.endsWith("/git-upload-pack");
   const base: BaseCtx = {
     config,
+    // With a bookmark, the caller wants to see what they have written, maybe by another isolate.
+    guards: (isRead || isFetch) && bookmark === undefined ? guards : undefined,
     db: openDatabase(d1),
     git: new GitStorage(c.env.PACKS, c.env.REPOSITORY, c.env.STORAGE_JOBS, edgeCache, {
       signal: c.req.raw.signal,
@@ -231,8 +265,7 @@ function closeRequest(c: Context<AppEnv>, { id, base, usage }: OpenRequest): voi
   log("request", {
     id,
     method: c.req.method,
-    // The route pattern, not the path: paths contain names and sometimes secrets.
-    route: routePath(c, c.req.routeIndex),
+    route: routeOf(c),
     status: c.res.status,
     durationMs: Date.now() - base.now,
     d1Calls: usage.calls,

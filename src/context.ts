@@ -5,6 +5,7 @@ import type { Config } from "./config.ts";
 import type { Database } from "./db/db.ts";
 import type { EventQueues } from "./storage/event-queues.ts";
 import type { RemoteJobs } from "./storage/remote-jobs.ts";
+import type { Kept } from "./storage/kept.ts";
 import type { Mailer } from "./outgoing/mailer.ts";
 import type { Outgoing } from "./outgoing/outgoing.ts";
 import type { GitStorage } from "./storage/storage.ts";
@@ -52,6 +53,8 @@ interface Client {
 
 /** The context of a request before the caller is authenticated. */
 export interface BaseCtx extends Omit<Ctx, "actor"> {
+  /** What guards found a moment ago; undefined for a request that writes. */
+  guards: Kept<object> | undefined;
   /** Counts wrong passwords, for all requests. */
   signInFailures: SignInFailures;
   /** Counts what is limited, for all requests. */

@@ -5,6 +5,7 @@ import { CLASSES, type ResourceClass } from "./resources.ts";
 import { busiestAtPeak, type SimulationResult } from "./result.ts";
 
 const percent = (share: number): string => `${formatInteger(100 * share)} %`;
+const tenths = (share: number): string => `${(100 * share).toFixed(1)} %`;
 const milliseconds = (ms: number): string => (ms < 100 ? ms.toFixed(1) : formatInteger(ms));
 const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(1);
 
@@ -44,11 +45,13 @@ export function formatScales(results: readonly SimulationResult[]): string {
   const lines = results.map((result) => [
     `${result.options.scale}x${result.options.hasReplicas ? ", with replicas" : ""}`,
     ...COMPARED.map(({ of }) => percent(busiestAtPeak(result, of))),
+    tenths(result.kept.guard / result.kept.requests),
+    tenths(result.kept.answer / result.kept.requests),
     percent(result.refused / result.arrived),
     firstSaturated(result) ?? "-",
   ]);
   return formatCells(
-    ["load", ...COMPARED.map(({ head }) => head), "refused", "most saturated"],
+    ["load", ...COMPARED.map(({ head }) => head), "guards", "answers", "refused", "most saturated"],
     lines,
   );
 }

@@ -31,6 +31,8 @@ export type SimulationResult = {
   refused: number;
   /** Messages that came again: over the rate of a queue, or when a database was overloaded. */
   sentAgain: number;
+  /** Simulated requests, and those of which isolates had the guard or the whole answer. */
+  kept: { requests: number; guard: number; answer: number };
 };
 
 export const busiestAtPeak = (result: SimulationResult, of: ResourceClass): number =>

@@ -1,4 +1,5 @@
 import type { Inputs } from "./inputs/read.ts";
+import { KeptResults, stepsLeft } from "./kept-results.ts";
 import { OTHER, PEAK, type SimulationOptions, type SimulationResult } from "./result.ts";
 import { type ClassUse, type ResourceClass, type StationEntry, Stations } from "./resources.ts";
 import { Draws } from "./simulator/draws.ts";
@@ -58,6 +59,7 @@ class Simulation {
   readonly #repositories: Zipf;
   readonly #traffic: Traffic;
   readonly #stations: Stations;
+  readonly #kept: KeptResults;
   readonly #kinds: Map<string, KindSteps>;
   readonly #jobSteps: Record<"dispatch" | "delivery" | "cron", JobSteps>;
   readonly #heap = new EventHeap();
@@ -74,6 +76,7 @@ class Simulation {
     this.#repositories = new Zipf(inputs.workload.repositories, inputs.workload.popularity);
     this.#traffic = new Traffic(inputs, this.#repositories, this.#draws);
     this.#stations = new Stations(inputs, options.hasReplicas);
+    this.#kept = new KeptResults(inputs, this.#draws);
     this.#kinds = stepsOfKinds(inputs);
     this.#jobSteps = {
       dispatch: stepsOfJob(inputs, "dispatch"),
@@ -90,6 +93,7 @@ class Simulation {
       completed: 0,
       refused: 0,
       sentAgain: 0,
+      kept: { requests: 0, guard: 0, answer: 0 },
     };
   }
 
@@ -118,6 +122,7 @@ class Simulation {
     const cron = this.#inputs.workload.cronCallsPerMinute / MINUTE_MS;
     const rate = base + burst + cron;
 
+    this.#warm(window.fromMs, rate);
     let arrivalMs = window.fromMs + this.#draws.exponential(1 / rate);
     let isOpen = true;
     for (;;) {
@@ -134,6 +139,24 @@ class Simulation {
     }
     if (isOpen) this.#stations.mark();
     this.#closeWindow(window);
+  }
+
+  /** Lets isolates keep what the requests before a window would have left. */
+  #warm(fromMs: number, rate: number): void {
+    this.#kept.begin(rate);
+    const beginMs = fromMs - this.#inputs.workload.kept.ms;
+    for (let at = beginMs; at < fromMs; at += this.#draws.exponential(1 / rate)) {
+      const { burst } = this.#window;
+      const isOfBurst = burst && this.#draws.uniform() * rate * 1000 < burst.perSecond;
+      const arrival = isOfBurst ? this.#traffic.nextOf(burst) : this.#traffic.next();
+      this.#kept.note(arrival, this.#kindOf(arrival), at);
+    }
+  }
+
+  #kindOf({ kind }: Arrival): KindSteps {
+    const steps = this.#kinds.get(kind);
+    if (!steps) throw new Error(`no steps of ${kind}`);
+    return steps;
   }
 
   #closeWindow(window: Window): void {
@@ -165,15 +188,19 @@ class Simulation {
       this.#begin({ ...arrival, job: "cron", steps: this.#jobSteps.cron.steps }, nowMs, weight, 0);
       return;
     }
-    const kind = this.#kinds.get(arrival.kind);
-    if (!kind) throw new Error(`no steps of ${arrival.kind}`);
+    const kind = this.#kindOf(arrival);
+    const part = this.#kept.note(arrival, kind, nowMs);
+    const { kept } = this.#result;
+    kept.requests++;
+    if (part) kept[part]++;
+    const steps = stepsLeft(kind, part, this.#inputs.workload.kept.ms > 0);
     const delayMs = this.#result.totals.noteRequest(
       kind,
       weight,
       this.#isCold(arrival),
       this.#draws,
     );
-    this.#begin({ ...arrival, job: "request", steps: kind.steps }, nowMs, weight, delayMs);
+    this.#begin({ ...arrival, job: "request", steps }, nowMs, weight, delayMs);
   }
 
   /** Whether the data center has no blocks of the repository, since nobody read it there lately. */

@@ -7,6 +7,7 @@ type Place = "database" | "object";
 export type Step = {
   place: Place;
   isWrite: boolean;
+  isGuard?: boolean;
   serviceMs: number;
   rowsRead: number;
   rowsWritten: number;
@@ -19,6 +20,8 @@ export type KindSteps = {
   cpuMs: number;
   /** HTTP requests. */
   requests: number;
+  /** Whether it ends in a batch that writes. */
+  isWrite: boolean;
   hasEvent: boolean;
 };
 
@@ -67,7 +70,8 @@ function stepsOfKind(inputs: Inputs, name: string): KindSteps {
   // The guard reads at most what it reads for a repository; git asks it with each of its requests.
   const guards = Math.max(1, isGit ? reads : 1);
   const guardRows = Math.min(rowsRead, guards * cost("repository.rowsRead"));
-  for (let guard = 0; guard < guards; guard++) steps.push(readStep(inputs, guardRows / guards));
+  const guard: Step = { ...readStep(inputs, guardRows / guards), isGuard: true };
+  for (let count = 0; count < guards; count++) steps.push(guard);
   const others = Math.max(reads - guards, 0);
   for (let call = 0; call < others; call++) {
     steps.push(readStep(inputs, (rowsRead - guardRows) / others));
@@ -79,6 +83,7 @@ function stepsOfKind(inputs: Inputs, name: string): KindSteps {
     steps,
     cpuMs: cost(`${name}.cpuMs`),
     requests: isMirror ? 0 : cost(`${name}.requests`),
+    isWrite,
     hasEvent: isWrite && !isMirror,
   };
 }

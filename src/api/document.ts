@@ -25,7 +25,8 @@ export function describeApi() {
       description:
         `A Gitea-compatible code hosting service. Described by Edgeforge ${EDGEFORGE_VERSION}.\n\n` +
         "Any response may have the headers `X-Request-Id`, `Cache-Control`, `Vary`, `X-Gitea-Warning` (what was " +
-        "left out of the answer, or is unusual about it) and, after a write, `x-d1-bookmark`.",
+        "left out of the answer, or is unusual about it) and, after a write, `x-d1-bookmark`. JSON that anonymous " +
+        "callers read has an `ETag`; with it in `If-None-Match`, the answer is 304 as long as nothing has changed.",
       license: { name: "MIT", url: "https://opensource.org/license/mit" },
     },
     servers: [{ url: "/api/v1" }],

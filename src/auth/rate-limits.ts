@@ -35,6 +35,8 @@ export type LimitBindings = Partial<Record<LimitedAction, RateLimiter>>;
 
 /** Limits how often an action is done in a minute, by whom or from where. */
 export class RateLimits {
+  /** Whether anything was counted: the next request like this one must be counted, too. */
+  hasCounted = false;
   readonly #bindings: LimitBindings;
 
   constructor(bindings: LimitBindings) {
@@ -49,6 +51,7 @@ export class RateLimits {
    * @throws Failure `too_many` over the limit.
    */
   async count(action: LimitedAction, key: string | undefined): Promise<void> {
+    this.hasCounted = true;
     if (key === undefined) return;
     const limiter: RateLimiter = this.#bindings[action] ?? isolateLimiters[action];
     // SECURITY: hashed, since the platform stores keys.

@@ -2,7 +2,7 @@ import { and, getTableColumns, is, or, Placeholder, sql, type SQL, type Table } 
 import { DrizzleD1Database, SQLiteD1Session } from "drizzle-orm/d1";
 import { SQLiteAsyncDialect } from "drizzle-orm/sqlite-core";
 
-import type { D1 } from "./meter.ts";
+import { type D1, MeteredD1, meterD1 } from "./meter.ts";
 
 /** A parameter that is a limit or an offset. */
 const BOUND_LIMIT = /\b(limit|offset) (?=\?)/g;
@@ -107,7 +107,9 @@ export class Database extends DrizzleD1Database {
   }
 }
 
-export const openDatabase = (d1: D1): Database => new Database(d1);
+/** A database whose writes are followed, so that nothing outlives them that was read before. */
+export const openDatabase = (d1: D1): Database =>
+  new Database(d1 instanceof MeteredD1 ? d1 : meterD1(d1, { rows: false }).d1);
 
 /** Builds the SQL of queries that are run elsewhere. */
 const builder = new Database(

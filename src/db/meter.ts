@@ -1,3 +1,6 @@
+import { isolateWrites, type WriteScope } from "../lib/writes.ts";
+import { effectOf } from "./statement-effect.ts";
+
 /** The D1 usage of a request. */
 export interface D1Usage {
   /** Statements and batches sent; a batch counts as one call. */
@@ -12,6 +15,8 @@ export interface D1Usage {
    * has not.
    */
   hasWritten: boolean;
+  /** The scope of what was read. */
+  reads: WriteScope;
 }
 
 /** The methods of a D1 database or session that Drizzle calls, which a meter must implement. */
@@ -30,31 +35,45 @@ export function meterD1(
   d1: D1,
   counts: { rows: boolean },
   before?: () => Promise<void>,
-): { d1: D1; usage: D1Usage } {
+): { d1: MeteredD1; usage: D1Usage } {
   const meter = new Meter(counts.rows, before);
-  return {
-    usage: meter.usage,
-    d1: {
-      prepare: (query: string) =>
-        new MeteredStatement(meter, query, d1.prepare(query)) as unknown as D1PreparedStatement,
-      async batch<T>(statements: D1PreparedStatement[]) {
-        const inner = statements.map(
-          (statement) => (statement as unknown as MeteredStatement).inner,
-        );
-        const results = await meter.count(() => d1.batch<T>(inner));
-        return results.map((result) => meter.note(result));
-      },
-    },
-  };
+  return { usage: meter.usage, d1: new MeteredD1(d1, meter) };
 }
 
-/** Statements that may write: D1's report of their effect decides. */
-const MAY_WRITE =
-  /^\s*(?:insert|update|delete|replace|with\b[^]*\b(?:insert into|update|delete from))\b/i;
+/** A D1 database or session whose calls are counted, and whose writes are followed. */
+export class MeteredD1 {
+  readonly #d1: D1;
+  readonly #meter: Meter;
+
+  constructor(d1: D1, meter: Meter) {
+    this.#d1 = d1;
+    this.#meter = meter;
+  }
+
+  prepare(query: string): D1PreparedStatement {
+    const inner = this.#d1.prepare(query);
+    return new MeteredStatement(this.#meter, query, inner) as unknown as D1PreparedStatement;
+  }
+
+  async batch<T>(statements: D1PreparedStatement[]): Promise<D1Result<T>[]> {
+    const metered = statements as unknown as MeteredStatement[];
+    const queries = metered.map(({ query }) => query);
+    const inner = metered.map((statement) => statement.inner);
+    const results = await this.#meter.send(queries, () => this.#d1.batch<T>(inner));
+    return results.map((result) => this.#meter.note(result));
+  }
+}
 
 /** The counters of a request. */
 class Meter {
-  readonly usage: D1Usage = { calls: 0, rounds: 0, rowsRead: 0, rowsWritten: 0, hasWritten: false };
+  readonly usage: D1Usage = {
+    calls: 0,
+    rounds: 0,
+    rowsRead: 0,
+    rowsWritten: 0,
+    hasWritten: false,
+    reads: "all",
+  };
   readonly countsRows: boolean;
   private readonly before: (() => Promise<void>) | undefined;
   private roundsDone = 0;
@@ -64,7 +83,19 @@ class Meter {
     this.before = before;
   }
 
-  async count<T>(call: () => Promise<T>): Promise<T> {
+  /** Sends statements by `call`: their writes end what the isolate keeps of earlier reads. */
+  send<T>(queries: readonly string[], call: () => Promise<T>): Promise<T> {
+    let scope: WriteScope | undefined;
+    for (const query of queries) {
+      const { reads, writes } = effectOf(query);
+      if (reads === "quiet") this.usage.reads = "quiet";
+      if (writes && scope !== "all") scope = writes;
+    }
+    const counted = () => this.#count(call);
+    return scope ? isolateWrites.follow(scope, counted) : counted();
+  }
+
+  async #count<T>(call: () => Promise<T>): Promise<T> {
     if (this.before) await this.before();
     this.usage.calls += 1;
     // A call is assumed to depend on every call that had completed when it was sent.
@@ -100,20 +131,24 @@ class MeteredStatement {
     return new MeteredStatement(this.meter, this.query, this.inner.bind(...values));
   }
   async all<T>() {
-    return this.meter.note(await this.meter.count(() => this.inner.all<T>()));
+    return this.meter.note(await this.#send(() => this.inner.all<T>()));
   }
   async run<T>() {
-    return this.meter.note(await this.meter.count(() => this.inner.run<T>()));
+    return this.meter.note(await this.#send(() => this.inner.run<T>()));
   }
   async raw<T = unknown[]>(): Promise<T[]> {
     // D1 reports what a statement did on `all()` alone, where the names of a write's columns are
     // unique.
-    if (MAY_WRITE.test(this.query)) {
+    if (effectOf(this.query).mayWrite) {
       const { results } = await this.all<Record<string, unknown>>();
       return results.map((row) => Object.values(row) as T);
     }
-    const rows = await this.meter.count(() => this.inner.raw<T>());
+    const rows = await this.#send(() => this.inner.raw<T>());
     if (this.meter.countsRows) this.meter.note(await this.inner.all());
     return rows;
+  }
+
+  #send<T>(call: () => Promise<T>): Promise<T> {
+    return this.meter.send([this.query], call);
   }
 }

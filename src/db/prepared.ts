@@ -157,7 +157,7 @@ function keepShapes<A, S, T>(
 }
 
 /** A query of a session with its values: awaited, or one of a batch. */
-class BoundQuery<R> extends QueryPromise<R> implements BatchItem<"sqlite"> {
+export class BoundQuery<R> extends QueryPromise<R> implements BatchItem<"sqlite"> {
   declare readonly _: { readonly dialect: "sqlite"; readonly result: R };
   readonly #db: Database;
   readonly #statement: Statement;
@@ -168,6 +168,16 @@ class BoundQuery<R> extends QueryPromise<R> implements BatchItem<"sqlite"> {
     this.#db = db;
     this.#statement = statement;
     this.#bound = bound;
+  }
+
+  /** Its SQL. */
+  get text(): string {
+    return this.#statement.text;
+  }
+
+  /** Names the statement with its values, for this isolate. */
+  get identity(): string {
+    return `${this.#statement.id} ${JSON.stringify(this.#params())}`;
   }
 
   async execute(): Promise<R> {
@@ -207,6 +217,8 @@ class Position {
 
 /** A query's SQL with what its values and its results need. */
 interface Statement {
+  /** No other of the isolate has it. */
+  readonly id: number;
   readonly text: string;
   /** Values that are the same for each call, and the positions of the others. */
   readonly params: readonly unknown[];
@@ -224,6 +236,8 @@ interface BuiltQuery {
   customResultMapper?: (rows: unknown[][]) => unknown;
 }
 
+let statementCount = 0;
+
 /** Builds a query, which the database counts. */
 function toStatement(db: Database, query: BatchItem<"sqlite">): Statement {
   db.noteSqlBuild();
@@ -237,6 +251,7 @@ function toStatement(db: Database, query: BatchItem<"sqlite">): Statement {
   const isSlot = (param: unknown): param is Placeholder => is(param, Placeholder);
   const mapped = built.fields && rowMapper(built.fields, built.joinsNotNullableMap);
   return {
+    id: ++statementCount,
     text,
     params: params.map((param) => (isSlot(param) ? new Position(Number(param.name)) : param)),
     ...(mapped ? ofMapped(mapped) : ofRaw(method ?? built.executeMethod)),

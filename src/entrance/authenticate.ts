@@ -11,7 +11,6 @@ import { hashSecret } from "../auth/secret.ts";
 import { noteSessionUse } from "../auth/session.ts";
 import type { Config } from "../config.ts";
 import type { BaseCtx, Ctx } from "../context.ts";
-import { batch } from "../db/batch.ts";
 import { columnsOf, type Database } from "../db/db.ts";
 import { type Params, prepare } from "../db/prepared.ts";
 import {
@@ -27,6 +26,7 @@ import { recordPasswordUse, recordRefusedSignIn } from "../domain/people/audit/r
 import { forbidden, notFound, unauthenticated } from "../lib/failure.ts";
 import { comparePassword, isProhibited, refuseProhibited } from "./compare-password.ts";
 import type { Door, IncomingRequest, Requirements } from "./door.ts";
+import { batchOfGuard } from "./kept-guards.ts";
 import { requireAudience } from "./request-audience.ts";
 
 /** A query for the resource that a request names, with its result type. */
@@ -118,7 +118,8 @@ interface Resolved {
 }
 
 /**
- * Finds the caller of a request and, in the same batch, the target of the request: one round trip.
+ * Finds the caller of a request and, in the same batch, the target of the request: one round trip,
+ * or none where a request that reads was here a moment ago.
  *
  * @param selectTarget Builds the query for the target. It receives the caller by their credential,
  * since the batch is sent before the caller is known.
@@ -135,7 +136,7 @@ async function resolveCaller<Q extends TargetQuery, R extends readonly TargetQue
   const { db } = base;
   const { credential, sudo } = claims;
   const caller = { ...(await toArgument(credential, base.now)), ...toSudo(sudo) };
-  const { target, more, ...found } = await batch(db, {
+  const { target, more, ...found } = await batchOfGuard(base, credential, {
     tokens: hasToken(caller) ? tokensOf(db, { caller }) : undefined,
     accounts: hasAccount(caller) ? accountsOf(db, { caller }) : undefined,
     sessions: caller.session && sessionsOf(db, { caller }),

@@ -1,7 +1,7 @@
 import type { ByteSource, Gauge } from "../git/store.ts";
 import type { ByteRange } from "../lib/byte-range.ts";
 import { readPieces, readSpacedPieces } from "../lib/read-pieces.ts";
-import { LruCache } from "./lru-cache.ts";
+import { LruCache } from "../lib/lru-cache.ts";
 import { Semaphore } from "./semaphore.ts";
 import type { StorageUsage } from "./storage-usage.ts";
 

@@ -7,7 +7,7 @@ import { ReachableObjects } from "../git/walk/reachable-objects.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { SnapshotRefs } from "./repository-records.ts";
 import type { ResultCache } from "./result-cache.ts";
-import { LruCache } from "./lru-cache.ts";
+import { LruCache } from "../lib/lru-cache.ts";
 
 /** The tables of commit graphs by list of packs, bounded in bytes. */
 const graphs = new LruCache<CommitGraph>(16 * 1024 * 1024);

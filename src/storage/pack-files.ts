@@ -25,7 +25,7 @@ import { settled } from "../lib/settled.ts";
 import type { Bucket } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { packKey, scratchKey, uploadPrefixes } from "./keys.ts";
-import { LruCache } from "./lru-cache.ts";
+import { LruCache } from "../lib/lru-cache.ts";
 import type { PackRecord } from "./repository-records.ts";
 
 const KINDS: readonly PackFileKind[] = ["pack", "idx", "sidecar"];

@@ -5,7 +5,7 @@ import { logBug } from "../lib/log.ts";
 import { readPieces } from "../lib/read-pieces.ts";
 import { StepBudget } from "../lib/step-budget.ts";
 import type { FileCache } from "./bucket.ts";
-import { LruCache } from "./lru-cache.ts";
+import { LruCache } from "../lib/lru-cache.ts";
 
 /**
  * Bumped when the meaning of cached results changes, so that results of older code are not read.

@@ -15,6 +15,7 @@ import type { Budget } from "../git/budget.ts";
 import type { Patience } from "../lib/foreground.ts";
 import { settled } from "../lib/settled.ts";
 import { StepBudget } from "../lib/step-budget.ts";
+import { isolateWrites } from "../lib/writes.ts";
 import type { PackFileKind, Scratch, StoredObject } from "../git/store.ts";
 import { ArtifactFiles } from "./artifact-files.ts";
 import { AvatarFiles } from "./avatar-files.ts";
@@ -239,6 +240,11 @@ export class StoredRepository {
     return this.stub;
   }
 
+  /** Makes a call that changes what readers see, and so ends what the isolate keeps of that. */
+  private change<T>(call: (object: DurableObjectStub<RepositoryObject>) => Promise<T>): Promise<T> {
+    return isolateWrites.follow("all", () => call(this.object));
+  }
+
   /** @param pulls Which refs of pull requests it has. */
   async snapshot(pulls: PullRefs = "all"): Promise<Snapshot> {
     return this.toSnapshot(await this.object.snapshot(pulls));
@@ -401,7 +407,7 @@ export class StoredRepository {
   }
 
   commitPush(push: Push): Promise<PushOutcome> {
-    return this.object.commitPush(this.location, push);
+    return this.change((object) => object.commitPush(this.location, push));
   }
 
   /**
@@ -597,7 +603,7 @@ export class StoredRepository {
   }
 
   async setHead(ref: string): Promise<void> {
-    await this.object.setHead(ref);
+    await this.change((object) => object.setHead(ref));
   }
 
   /** Marks all packs as shared with other repositories. @returns The packs. */
@@ -609,7 +615,7 @@ export class StoredRepository {
    * Makes another repository, which must be new, a fork of this one, as it is now. Cost: one call.
    */
   async fork({ objectName, networkName }: RepositoryLocation, at: number): Promise<void> {
-    await this.object.fork(this.location, { objectName, networkName }, at);
+    await this.change((object) => object.fork(this.location, { objectName, networkName }, at));
   }
 
   /**
@@ -626,7 +632,9 @@ export class StoredRepository {
     { name, oid }: RequiredRef,
   ): Promise<boolean> {
     const generated = { seed, source: { name, oid } };
-    return this.object.fork(this.location, { objectName, networkName }, at, generated);
+    return this.change((object) =>
+      object.fork(this.location, { objectName, networkName }, at, generated),
+    );
   }
 
   /** Undoes `fork`. Call only if no row of the fork was written. */
@@ -639,7 +647,7 @@ export class StoredRepository {
    * does.
    */
   async wake(): Promise<void> {
-    await this.object.wake();
+    await this.change((object) => object.wake());
   }
 
   /** Holds packs of another repository of the network, for a push that lists them. */
@@ -715,11 +723,11 @@ export class StoredRepository {
 
   /** Empties a deleted repository and retires its packs. */
   async discard(at: number): Promise<void> {
-    await this.object.discard(at);
+    await this.change((object) => object.discard(at));
   }
 
   /** Deletes the object's state. Call only when no file of the repository is left. */
   async destroy(): Promise<void> {
-    await this.object.destroy();
+    await this.change((object) => object.destroy());
   }
 }

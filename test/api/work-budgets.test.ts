@@ -17,16 +17,16 @@ const makeRequest = requestMaker();
 const NOT_HELD = new Set(["repoMigrate", "repoImport", "adminCronRun"]);
 
 describe("the work of a request", () => {
-  it("is no more than a response with its headers and a line of the log where nothing is read", async () => {
+  it("is no more than a response, kept with its hash, and a line of the log where nothing is read", async () => {
     // The first request to a host parses its address.
     await call("GET", "/version");
     const { work } = await countWork(() => call("GET", "/version"));
     expect(work).toEqual({
-      responses: 1,
+      responses: 2,
       headerLists: 0,
       headerWrites: 5,
       urls: 0,
-      digests: 0,
+      digests: 1,
       deferred: 0,
       logLines: 1,
       sqlBuilds: 0,
@@ -35,6 +35,14 @@ describe("the work of a request", () => {
       objectCalls: 0,
       queueCalls: 0,
     });
+  });
+
+  it("is no more than a response and a line of the log where the answer is kept", async () => {
+    const { work } = await countWork(async () => {
+      await call("GET", "/version");
+      return call("GET", "/version");
+    });
+    expect(work).toMatchObject({ responses: 3, headerWrites: 5, digests: 1, logLines: 2 });
   });
 
   it.for(byId(sampled))("is no more than recorded: %s", async ([id, operation], { task }) => {

@@ -7,6 +7,7 @@ import { SQLiteD1Session } from "drizzle-orm/d1";
 import { openBuilder } from "../../src/db/db.ts";
 import { serving } from "./call.ts";
 import { d1Senders } from "./d1-senders.ts";
+import { endKept } from "./usage.ts";
 
 /**
  * What the service makes and does for one request or job, with the work that goes on after the
@@ -113,6 +114,7 @@ async function counting<Result>(
   const work = Object.fromEntries(KINDS.map((kind) => [kind, 0])) as unknown as Work;
   const own: Counted = { work, statements: [] };
   const deferred: Promise<unknown>[] = [];
+  await endKept();
   const restore = [...replaceMakers(), ...replaceBindings(), ...watch(own)];
   restore.push(
     replace(

@@ -3,6 +3,7 @@ import { env } from "cloudflare:workers";
 
 import { createApp } from "../../src/app.ts";
 import { parseConfig } from "../../src/config.ts";
+import type { Writes } from "../../src/lib/writes.ts";
 import type { MailBindings } from "../../src/outgoing/mailer.ts";
 import { TEST_SETTINGS } from "./system.ts";
 import { send, type Answer, type Sending } from "./call.ts";
@@ -25,9 +26,13 @@ type Replaced = Partial<{ [Name in keyof Env]: Env[Name] | undefined }> & {
   MAIL?: MailBindings["MAIL"];
 };
 
-/** Like `serviceWith`, for all paths: returns a function like `visit`. */
-export function doorsWith(vars: Record<string, string>, bindings: Replaced = {}) {
-  const app = createApp(parseConfig({ ...TEST_SETTINGS, ...vars }));
+/**
+ * Like `serviceWith`, for all paths: returns a function like `visit`.
+ *
+ * @param writes The writes of which it knows: for a service in another isolate, none of this one's.
+ */
+export function doorsWith(vars: Record<string, string>, bindings: Replaced = {}, writes?: Writes) {
+  const app = createApp(parseConfig({ ...TEST_SETTINGS, ...vars }), writes);
   return (method: string, path: string, sending: Sending = {}): Promise<Answer> =>
     send(
       async (request) => {

@@ -1,6 +1,7 @@
 import { env } from "cloudflare:workers";
 import { vi } from "vitest";
 
+import { isolateWrites } from "../../src/lib/writes.ts";
 import type { Answer } from "./call.ts";
 
 /** The log line of a request. */
@@ -32,6 +33,9 @@ export interface SentLine {
   bufferedBytesPeak: number;
   sentBytes: number;
 }
+
+/** Ends what is kept for seconds, which would hide what the next request needs. */
+export const endKept = (): Promise<void> => isolateWrites.follow("all", () => Promise.resolve());
 
 /** Sends a request and returns its log lines, and the full text of the log meanwhile. */
 export async function logged(send: () => Promise<Answer>) {

@@ -71,6 +71,24 @@ const Workload = z.strictObject({
   sizeVariation: count,
   /** Its share of the requests of these kinds. */
   monorepo: z.strictObject({ share: count, kinds: z.array(z.string()) }),
+  /** What isolates keep of guards and of answers. */
+  kept: z.strictObject({
+    /** For how long; 0 for not at all. */
+    ms: count,
+    /** Requests that an isolate answers in a second, where there are more of them. */
+    isolateRequestsPerSecond: z.number().positive(),
+    /** Callers with a token who read a repository at the same time. */
+    callersPerRepository: z.number().positive(),
+    /**
+     * Requests that a caller makes of a repository within the time, by one isolate; 1 where they
+     * come independently of one another, as in all else that is simulated.
+     */
+    visitRequests: z.number().min(1),
+    /** The share of anonymous readers, by kind. */
+    anonymous: z.record(z.string(), z.number().min(0).max(1)),
+    /** Different answers about a repository, by kinds whose answers are kept. */
+    answers: z.record(z.string(), z.number().positive()),
+  }),
   /** Deliveries of an event, on average. */
   hooksPerEvent: count,
   receiverMs: count,

@@ -57,7 +57,7 @@ describe("a simulated day", () => {
 
   // Utilisation is the rate times the time of a call, whatever the queue does.
   it("keeps a database as busy as its calls take", () => {
-    const inputs = smallInputs({ "d1.variation": 0 });
+    const inputs = smallInputs({ "d1.variation": 0, "kept.ms": 0 });
     const only = {
       ...inputs,
       workload: { ...inputs.workload, kinds: { user: { share: 1, megabytes: 0 } } },
@@ -94,6 +94,32 @@ describe("a simulated day", () => {
     const [withBurst, without] = [run(some), run(none)];
     expect(withBurst.phases.has("b")).toBe(true);
     expect((withBurst.totals.requests - without.totals.requests) / 100_000).toBeCloseTo(1, 1);
+  });
+});
+
+describe("what isolates keep", () => {
+  const shares = (changes: Record<string, number>) => {
+    const { kept, totals } = run(smallInputs(changes), { sampleMs: 2000 });
+    return { guard: kept.guard / kept.requests, answer: kept.answer / kept.requests, totals };
+  };
+
+  it("is nothing for no time, and then all is asked for", () => {
+    const [none, some] = [shares({ "kept.ms": 0 }), shares({})];
+    expect(none).toMatchObject({ guard: 0, answer: 0 });
+    // The second and the third request of a fetch ask nothing.
+    expect(some.totals.d1Calls).toBeLessThan(0.95 * none.totals.d1Calls);
+  });
+
+  it("is most of what is read where all read one repository and few write", () => {
+    const { guard, answer } = shares({ repositories: 1, "kept.isolateRequestsPerSecond": 1000 });
+    expect(guard + answer).toBeGreaterThan(0.6);
+    expect(answer).toBeGreaterThan(0.05);
+  });
+
+  it("ends with each write of the isolate", () => {
+    const busy = { repositories: 1, "kept.isolateRequestsPerSecond": 1000 };
+    const [few, many] = [shares(busy), shares({ ...busy, "kinds.comment.share": 0.5 })];
+    expect(many.guard + many.answer).toBeLessThan(0.6 * (few.guard + few.answer));
   });
 });
 

@@ -10,7 +10,7 @@ import { conflict } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
 import { codec } from "../../../storage/codec.ts";
 import { newForkName } from "../../../storage/object-names.ts";
-import { LruCache } from "../../../storage/lru-cache.ts";
+import { LruCache } from "../../../lib/lru-cache.ts";
 import type { RepositoryLocation, RequiredRef, Seed } from "../../../storage/repository-records.ts";
 import { toIdentity } from "../../people/accounts/git-identity.ts";
 import { branchRef } from "../../code/branches/find-branch.ts";

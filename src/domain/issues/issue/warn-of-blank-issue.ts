@@ -2,7 +2,7 @@ import { isAllowed } from "../../../auth/access/permission.ts";
 import type { Ctx } from "../../../context.ts";
 import { logBug } from "../../../lib/log.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
-import { LruCache } from "../../../storage/lru-cache.ts";
+import { LruCache } from "../../../lib/lru-cache.ts";
 import { findBlankIssueRule } from "./find-templates.ts";
 
 /** The warnings of repositories in the state that the key describes; "" for none. */

@@ -8,7 +8,7 @@ import {
 } from "../../../../events/webhooks/deliveries/delivery-request.ts";
 import { formatContent } from "../../../../events/webhooks/deliveries/format-content.ts";
 import type { Payload } from "../../../../events/webhooks/payloads/payload.ts";
-import { LruCache } from "../../../../storage/lru-cache.ts";
+import { LruCache } from "../../../../lib/lru-cache.ts";
 import { readContent } from "./delivery-archive.ts";
 
 /** The payload of a webhook event. */

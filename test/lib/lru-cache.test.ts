@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 
-import { LruCache } from "../../../src/storage/lru-cache.ts";
+import { LruCache } from "../../src/lib/lru-cache.ts";
 
 describe("LruCache", () => {
   it("evicts the entries that were not used for the longest time", () => {

@@ -1,0 +1,137 @@
+import { beforeAll, describe, expect, it } from "vitest";
+
+import { type Sending, visit } from "../support/call.ts";
+import { make, type TestRepo, type TestUser } from "../support/make.ts";
+import { startSession } from "../support/sessions.ts";
+import { endKept, logged } from "../support/usage.ts";
+
+// Answers to anonymous readers are kept for seconds, until the isolate writes.
+
+let owner: TestUser;
+let repo: TestRepo;
+let path: string;
+
+beforeAll(async () => {
+  owner = await make.user();
+  repo = await make.repo(owner, { description: "0" });
+  path = `/api/v1/repos/${owner.name}/${repo.name}`;
+});
+
+/** Whether the second of two equal requests is answered from what is kept. */
+async function isKept(at: string, sending: Sending = {}): Promise<boolean> {
+  await endKept();
+  await visit("GET", at, sending);
+  const { line } = await logged(() => visit("GET", at, sending));
+  return "answer" in line;
+}
+
+describe("a kept answer", () => {
+  it("is the same as the first, but for its id", async () => {
+    for (const at of [path, `/${owner.name}/${repo.name}`, "/explore/users"]) {
+      const [first, second] = [await visit("GET", at), await visit("GET", at)];
+      expect(second.body).toEqual(first.body);
+      const headersOf = ({ headers }: typeof first) =>
+        [...headers].filter(([name]) => name !== "x-request-id" && name !== "content-length");
+      expect(headersOf(second)).toEqual(headersOf(first));
+      expect(second.headers.get("X-Request-Id")).not.toBe(first.headers.get("X-Request-Id"));
+    }
+  });
+
+  it("has a tag, by which a reader who has it gets nothing again", async () => {
+    const { headers } = await visit("GET", path);
+    const tag = headers.get("ETag") ?? "";
+    expect(tag).toMatch(/^W\/"[0-9a-f]{40}"$/);
+    const again = await visit("GET", path, { headers: { "If-None-Match": tag } });
+    expect(again.status).toBe(304);
+    expect(again.body).toBe("");
+    expect(again.headers.get("ETag")).toBe(tag);
+
+    await visit("PATCH", path, { as: owner, json: { description: "other" } });
+    const changed = await visit("GET", path, { headers: { "If-None-Match": tag } });
+    expect(changed.status).toBe(200);
+    expect(changed.body.description).toBe("other");
+  });
+
+  it("answers HEAD, without a body", async () => {
+    await visit("GET", path);
+    const { answer, line } = await logged(() => visit("HEAD", path));
+    expect(line).toMatchObject({
+      method: "HEAD",
+      answer: "kept",
+      route: "/api/v1/repos/:owner/:repo",
+    });
+    expect(answer.body).toBe("");
+  });
+
+  it("is that of a repository, of its page, of a list and of the version", async () => {
+    const paths = [path, `/${owner.name}/${repo.name}`, `/api/v1/users/${owner.name}/repos?page=1`];
+    for (const at of [...paths, "/api/v1/version"]) expect(await isKept(at), at).toBe(true);
+  });
+
+  it("is none for a request with a credential, a bookmark or a cookie", async () => {
+    expect(await isKept(path, { as: owner })).toBe(false);
+    expect(await isKept(path, { headers: { "x-d1-bookmark": "first-primary" } })).toBe(false);
+    const headers = await startSession(owner);
+    expect(await isKept(`/${owner.name}/${repo.name}`, { headers })).toBe(false);
+  });
+
+  it.for([
+    ["a search, which is counted", "/api/v1/repos/search?q=a"],
+    ["the health check", "/api/healthz"],
+    ["a page with a form", "/user/login"],
+    ["what is not found", "/api/v1/repos/nobody/nothing"],
+  ])("is not that of %s", async ([, at]) => {
+    expect(await isKept(at ?? "")).toBe(false);
+  });
+
+  it("differs by origin and by what the reader accepts", async () => {
+    await visit("GET", path);
+    const { answer, line } = await logged(() =>
+      visit("GET", path, { headers: { Origin: "https://other.example" } }),
+    );
+    expect(line).not.toHaveProperty("answer");
+    expect(answer.headers.get("Access-Control-Allow-Origin")).toBe("*");
+  });
+
+  it("ends with a commit", async () => {
+    const at = `${path}/contents/`;
+    const file = { as: owner, json: { content: btoa("a"), message: "a" } };
+    expect((await visit("POST", `${path}/contents/a`, file)).status).toBe(201);
+    expect((await visit("GET", at)).body).toHaveLength(1);
+    expect((await visit("GET", at)).body).toHaveLength(1);
+    expect((await visit("POST", `${path}/contents/b`, file)).status).toBe(201);
+    expect((await visit("GET", at)).body).toHaveLength(2);
+  });
+});
+
+it("no reader sees less than what was written before they asked", async () => {
+  let acknowledged = 0;
+  let written = 0;
+  const read = async (): Promise<void> => {
+    const least = acknowledged;
+    const { body } = await visit("GET", path);
+    expect(Number(body.description)).toBeGreaterThanOrEqual(least);
+  };
+  const write = async (): Promise<void> => {
+    written += 1;
+    const value = written;
+    await visit("PATCH", path, { as: owner, json: { description: String(value) } });
+    acknowledged = value;
+  };
+  await write();
+  let seed = 37;
+  const draw = (below: number): number => {
+    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
+    return Math.floor((seed / 2 ** 31) * below);
+  };
+  let writing = Promise.resolve();
+  const reading: Promise<void>[] = [];
+  for (let step = 0; step < 120; step += 1) {
+    // Writes come one after the other, reads at any time among them.
+    if (draw(5) === 0) writing = writing.then(write);
+    else reading.push(read());
+    if (draw(3) === 0) await Promise.race([writing, reading.at(-1)]);
+  }
+  await Promise.all([writing, ...reading]);
+  expect(acknowledged).toBeGreaterThan(10);
+});
