@@ -16,6 +16,7 @@ import { handleBatch, handleSchedule, type Job } from "./jobs/index.ts";
 import { inForeground } from "./lib/foreground.ts";
 import { nextTask } from "./lib/next-task.ts";
 import { beginSlice } from "./lib/time-slice.ts";
+import { isolateWrites } from "./lib/writes.ts";
 import { type MailBindings, Mailer } from "./outgoing/mailer.ts";
 import { openOutgoing } from "./outgoing/open-outgoing.ts";
 import { edgeCache } from "./storage/edge-cache.ts";
@@ -74,6 +75,19 @@ export class Setup extends WorkerEntrypoint<Env> {
   /** Ends the leases of all jobs: only while no process runs jobs of this database. */
   releaseLeases(): Promise<void> {
     return releaseLeases(openSystemCtx(this.env, configOf(this.env), this.ctx));
+  }
+}
+
+/**
+ * Learns of writes of other processes, which `npm start` may run beside this one: its socket is not
+ * public.
+ */
+export class Writes extends WorkerEntrypoint<Env> {
+  /** @param request Its path is the scope of a write that was made. */
+  override async fetch(request: Request): Promise<Response> {
+    const scope = new URL(request.url).pathname === "/quiet" ? "quiet" : "all";
+    await isolateWrites.follow(scope, () => Promise.resolve());
+    return new Response(null, { status: 204 });
   }
 }
 

@@ -1,4 +1,4 @@
-import { KEEPER, KEEPER_HOST, SERVICE_HEADER } from "../serve/keeper/protocol.ts";
+import { KEEPER, KEEPER_HOST, SERVICE_HEADER, WRITES } from "../serve/keeper/protocol.ts";
 import { readLocalModule } from "./local-bindings.ts";
 import {
   type Config,
@@ -18,6 +18,8 @@ const READER = "BucketReader";
 
 /** Services with state of their own, which an entry process calls in the keeper. */
 const KEPT = new Set(["local-queue", "ratelimit:ns:entry", "cache:0"]);
+
+const WRITES_BINDING = { name: WRITES, service: { name: WRITES } };
 
 const REPOSITORIES = "edgeforge:keeper-repositories";
 
@@ -63,12 +65,23 @@ export function divide(
       ...config.extensions,
       { modules: [{ name: REPOSITORIES, esModule, internal: true }] },
     ],
-    sockets: config.sockets.filter((each) => each["name"] === socket),
+    sockets: [
+      ...config.sockets.filter((each) => each["name"] === socket),
+      {
+        name: WRITES,
+        service: { name: `core:user:${name}`, entrypoint: "Writes" },
+        http: {},
+      },
+    ],
   });
 
   const keeper = {
     ...config,
-    services: [...config.services, keeperService(name, kept)],
+    services: [
+      ...config.services.map((each) => (each.name === DATABASES ? withWrites(each) : each)),
+      keeperService(name, kept),
+      { name: WRITES, external: { http: {} } },
+    ],
     sockets: [
       ...config.sockets,
       { name: KEEPER, service: { name: KEEPER }, http: { capnpConnectHost: KEEPER_HOST } },
@@ -114,6 +127,12 @@ function readingBuckets({ bindings, durableObjectNamespaces, ...rest }: Configur
   };
 }
 
+/** A Worker that tells of its writes. */
+function withWrites(service: Service): Service {
+  const worker = service["worker"] as ConfiguredWorker;
+  return { ...service, worker: { ...worker, bindings: [WRITES_BINDING] } };
+}
+
 function keeperService(name: string, kept: ReadonlyMap<string, Designator>) {
   return {
     name: KEEPER,
@@ -132,6 +151,7 @@ function keeperService(name: string, kept: ReadonlyMap<string, Designator>) {
             serviceName: `core:user:${name}`,
           },
         },
+        WRITES_BINDING,
         ...[...kept].map(([key, service]) => ({ name: key, service })),
       ],
     },

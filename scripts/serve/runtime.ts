@@ -6,7 +6,8 @@ import { inProject } from "../project.ts";
 import { callControl } from "./control/client.ts";
 import { ControlledDatabase } from "./control/database.ts";
 import { reportDiskSpace } from "./disk-space.ts";
-import { KEEPER } from "./keeper/protocol.ts";
+import { KEEPER, WRITES } from "./keeper/protocol.ts";
+import { passOnWrites } from "./keeper/writes.ts";
 import { formatListenUrls } from "./listen-urls.ts";
 import { receiveMails } from "./mail-files.ts";
 import type { Database } from "./migrate.ts";
@@ -87,6 +88,9 @@ export async function openRuntime(
     [HOST_SERVICES.MAIL_FILES]: await receiveMails(pathOf("mail"), data),
     [HOST_SERVICES.DISK_SPACE]: await reportDiskSpace(pathOf("disk"), data),
   };
+  /** The sockets at which entry processes learn of writes. */
+  const listeners: string[] = [];
+  const writes = isDivided ? await passOnWrites(pathOf(WRITES), () => listeners) : undefined;
   let running: Supervised | undefined;
   let entries: Supervised[] = [];
 
@@ -113,6 +117,7 @@ export async function openRuntime(
     const args = [
       `--socket-addr=${PUBLIC_SOCKET}=${publicAddress}`,
       ...own.map((name) => `--socket-addr=${name}=unix:${pathOf(name)}`),
+      ...(writes ? [`--external-addr=${WRITES}=unix:${writes.path}`] : []),
       ...argsOf(isDivided ? "keeper" : "single", names),
     ];
     running = await supervise("workerd", () => {
@@ -127,18 +132,27 @@ export async function openRuntime(
     });
   };
   /** Starts an entry process, which listens on the same port as the others. */
-  const startEntry = (host: string, port: number, vars: WorkerDescription["vars"]) => {
+  const startEntry = (
+    number: number,
+    host: string,
+    port: number,
+    vars: WorkerDescription["vars"],
+  ): Promise<Supervised> => {
+    const listener = pathOf(`${WRITES}-${number}`);
+    listeners.push(listener);
     const args = [
+      `--socket-addr=${WRITES}=unix:${listener}`,
       `--socket-fd=${PUBLIC_SOCKET}=${INHERITED_FD}`,
       ...entry.externals.map((name) => `--external-addr=${name}=unix:${pathOf(KEEPER)}`),
       ...argsOf("entry", entry.directories),
     ];
     return supervise("an entry process", async () => {
+      rmSync(listener, { force: true });
       const shared = await openShared(host, port);
       const spawned = spawnWorkerd({
         args,
         env: envOf(vars),
-        sockets: [PUBLIC_SOCKET],
+        sockets: [PUBLIC_SOCKET, WRITES],
         inherited: shared.fd,
         onSpawn: () => {},
         onLog,
@@ -167,7 +181,7 @@ export async function openRuntime(
       const vars = { ...worker.vars, LISTEN_URLS: listenUrls };
       await start(isDivided ? privateAddress : address, vars);
       const count = isDivided ? processes : 0;
-      const starting = Array.from({ length: count }, () => startEntry(host, bound, vars));
+      const starting = Array.from({ length: count }, (_, at) => startEntry(at, host, bound, vars));
       entries = await Promise.all(starting);
       return new URL(`http://${address}`);
     },
@@ -184,7 +198,7 @@ export async function openRuntime(
     fire: (cron, at) => call({ kind: "scheduled", cron, at: at.getTime() }),
     close: async () => {
       const isFinished = await stop();
-      for (const service of Object.values(hostServices)) service.close();
+      for (const service of [...Object.values(hostServices), writes]) service?.close();
       rmSync(sockets, { recursive: true, force: true });
       return isFinished;
     },

@@ -1,5 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 
+import { effectOf } from "../../../src/db/statement-effect.ts";
+import { urlOfWrite, WRITES } from "../keeper/protocol.ts";
 import {
   isRead,
   type Message,
@@ -17,8 +19,13 @@ import {
  */
 const NOT_BLANK = /^\s*[^\s-]/;
 
+type Bindings = {
+  /** Where other processes read the database: what tells them of writes. */
+  [WRITES]?: Fetcher;
+};
+
 /** A database with D1's interface, in the SQLite of one object. */
-export class LocalDatabase extends DurableObject<object> {
+export class LocalDatabase extends DurableObject<Bindings> {
   readonly #sql: SqlStorage;
   /** As of the last statement that may have written. */
   #counters: Counters;
@@ -26,7 +33,7 @@ export class LocalDatabase extends DurableObject<object> {
   readonly #startedAt = Date.now().toString(16).padStart(16, "0");
   #batches = 0;
 
-  constructor(state: DurableObjectState, env: object) {
+  constructor(state: DurableObjectState, env: Bindings) {
     super(state, env);
     this.#sql = state.storage.sql;
     this.#counters = this.#readCounters();
@@ -42,7 +49,18 @@ export class LocalDatabase extends DurableObject<object> {
    */
   async query(message: Message): Promise<Message> {
     const queries = JSON.parse(await readMessage(message)) as Query[];
-    return toMessage(JSON.stringify(this.#reply(queries)));
+    const reply = this.#reply(queries);
+    await this.#passOn(queries);
+    return toMessage(JSON.stringify(reply));
+  }
+
+  /** The runtime sends this, as the reply, when what was written is on disk. */
+  async #passOn(queries: Query[]): Promise<void> {
+    const { [WRITES]: writes } = this.env;
+    if (!writes) return;
+    const scopes = new Set(queries.map(({ sql }) => effectOf(sql).writes));
+    const scope = scopes.has("all") ? "all" : scopes.has("quiet") ? "quiet" : undefined;
+    if (scope) await writes.fetch(urlOfWrite(scope), { method: "POST" });
   }
 
   #reply(queries: Query[]): Reply {

@@ -11,3 +11,9 @@ export const KEEPER_HOST = "keeper.invalid";
 
 /** Names the service of the keeper for which a request is. */
 export const SERVICE_HEADER = "edgeforge-keeper-service";
+
+/** The socket of an entry process, and the service of the keeper, by which writes are told. */
+export const WRITES = "writes";
+
+/** The address of a write of a scope, which all of them take. */
+export const urlOfWrite = (scope: string): string => `http://${WRITES}/${scope}`;

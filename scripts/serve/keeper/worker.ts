@@ -2,14 +2,18 @@ import { WorkerEntrypoint } from "cloudflare:workers";
 
 import type { LocalDatabase } from "../database/object.ts";
 import type { Message } from "../database/protocol.ts";
-import { SERVICE_HEADER } from "./protocol.ts";
+import { SERVICE_HEADER, urlOfWrite, WRITES } from "./protocol.ts";
 
 type Bindings = {
   databases: DurableObjectNamespace<LocalDatabase>;
   repositories: DurableObjectNamespace;
+  [WRITES]: Fetcher;
   /** The services that entry processes may call, by name. */
   [service: string]: unknown;
 };
+
+/** The methods of a repository's object that change what readers see. */
+const CHANGES = new Set(["commitPush", "setHead", "fork", "share", "wake", "discard", "destroy"]);
 
 type Methods = Record<string, (...args: unknown[]) => Promise<unknown>>;
 
@@ -29,7 +33,9 @@ export default class Keeper extends WorkerEntrypoint<Bindings> {
   /** Calls a method of a repository's object. */
   async callRepository(name: string, method: string, args: unknown[]): Promise<unknown> {
     const object = this.env.repositories.getByName(name) as unknown as Methods;
-    return withoutDisposer(await (object[method] as Methods[string])(...args));
+    const result = await (object[method] as Methods[string])(...args);
+    if (CHANGES.has(method)) await this.env[WRITES].fetch(urlOfWrite("all"), { method: "POST" });
+    return withoutDisposer(result);
   }
 }
 

@@ -87,6 +87,28 @@ describe.runIf(process.platform === "linux")("two entry processes", () => {
     expect(service.output()).not.toContain("not disposed");
   });
 
+  // SECURITY: what a process keeps of who may read, and of answers to anonymous readers.
+  it("forget at once what a write in the other has changed", async () => {
+    const service = await start();
+    const body = { name: "seen", auto_init: true };
+    await send(service, { method: "POST", path: "/api/v1/user/repos", body });
+    const path = "/api/v1/repos/root/seen";
+    const read = async (page: string): Promise<number[]> =>
+      (await sendToAll(service, { path: page, authorization: "" })).map(({ status }) => status);
+    for (let at = 0; at < 5; at++) {
+      expect(await read(path)).toEqual(Array(CONNECTIONS).fill(200));
+      expect(await read("/root/seen")).toEqual(Array(CONNECTIONS).fill(200));
+
+      const hidden = await send(service, { method: "PATCH", path, body: { private: true } });
+      const [refused, page] = [await read(path), await read("/root/seen")];
+      await send(service, { method: "PATCH", path, body: { private: false } });
+
+      expect(hidden.status).toBe(200);
+      expect(refused).toEqual(Array(CONNECTIONS).fill(404));
+      expect(page).toEqual(Array(CONNECTIONS).fill(404));
+    }
+  });
+
   it("count wrong passwords together", async () => {
     const service = await start();
     const authorization = `Basic ${Buffer.from("root:wrong").toString("base64")}`;
