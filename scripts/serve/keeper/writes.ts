@@ -1,4 +1,4 @@
-import { request } from "node:http";
+import { Agent, request } from "node:http";
 
 import { type HostService, openHostService } from "../host-service.ts";
 
@@ -28,6 +28,8 @@ export function passOnWrites(
   });
 }
 
+const agent = new Agent({ keepAlive: true });
+
 /** Runs one round after the other, each for all who have asked since the last one began. */
 class Rounds {
   #last: Promise<unknown> = Promise.resolve();
@@ -51,11 +53,13 @@ class Rounds {
 /** @returns Once the process knows, or has ended. */
 function tell(socketPath: string, path: string): Promise<void> {
   return new Promise((resolve) => {
-    const sent = request({ socketPath, path, method: "POST", timeout: WAIT_MS_MAX }, (response) => {
+    const options = { socketPath, path, agent, method: "POST", timeout: WAIT_MS_MAX };
+    const sent = request(options, (response) => {
       response.resume().on("close", resolve);
     });
     sent.on("timeout", () => sent.destroy());
-    sent.on("error", () => resolve());
+    // The process at the other end of a connection may have ended, and another have its place.
+    sent.on("error", () => resolve(sent.reusedSocket ? tell(socketPath, path) : undefined));
     sent.end();
   });
 }
