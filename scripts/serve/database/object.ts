@@ -1,6 +1,7 @@
 import { DurableObject } from "cloudflare:workers";
 
 import { effectOf } from "../../../src/db/statement-effect.ts";
+import type { WriteScope } from "../../../src/lib/writes.ts";
 import { urlOfWrite, WRITES } from "../keeper/protocol.ts";
 import {
   isRead,
@@ -19,6 +20,12 @@ import {
  */
 const NOT_BLANK = /^\s*[^\s-]/;
 
+/**
+ * For how long quiet writes, of which jobs make several for each event, are gathered before other
+ * processes are told, in milliseconds.
+ */
+const QUIET_MS = 100;
+
 type Bindings = {
   /** Where other processes read the database: what tells them of writes. */
   [WRITES]?: Fetcher;
@@ -32,6 +39,8 @@ export class LocalDatabase extends DurableObject<Bindings> {
   /** Bookmarks sort by time, and those of a process by the order of its batches. */
   readonly #startedAt = Date.now().toString(16).padStart(16, "0");
   #batches = 0;
+  /** Under way while quiet writes are still to be told of. */
+  #quiet: Promise<void> | undefined;
 
   constructor(state: DurableObjectState, env: Bindings) {
     super(state, env);
@@ -59,8 +68,15 @@ export class LocalDatabase extends DurableObject<Bindings> {
     const { [WRITES]: writes } = this.env;
     if (!writes) return;
     const scopes = new Set(queries.map(({ sql }) => effectOf(sql).writes));
-    const scope = scopes.has("all") ? "all" : scopes.has("quiet") ? "quiet" : undefined;
-    if (scope) await writes.fetch(urlOfWrite(scope), { method: "POST" });
+    const tell = (scope: WriteScope) => writes.fetch(urlOfWrite(scope), { method: "POST" });
+    if (scopes.has("all")) await tell("all");
+    else if (scopes.has("quiet")) this.#quiet ??= this.#soon(() => tell("quiet"));
+  }
+
+  async #soon(tell: () => Promise<unknown>): Promise<void> {
+    await scheduler.wait(QUIET_MS);
+    this.#quiet = undefined;
+    await tell();
   }
 
   #reply(queries: Query[]): Reply {
