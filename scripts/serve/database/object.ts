@@ -39,8 +39,8 @@ export class LocalDatabase extends DurableObject<Bindings> {
   /** Bookmarks sort by time, and those of a process by the order of its batches. */
   readonly #startedAt = Date.now().toString(16).padStart(16, "0");
   #batches = 0;
-  /** Under way while quiet writes are still to be told of. */
-  #quiet: Promise<void> | undefined;
+  /** Whether quiet writes are still to be told of. */
+  #isGathering = false;
 
   constructor(state: DurableObjectState, env: Bindings) {
     super(state, env);
@@ -70,12 +70,15 @@ export class LocalDatabase extends DurableObject<Bindings> {
     const scopes = new Set(queries.map(({ sql }) => effectOf(sql).writes));
     const tell = (scope: WriteScope) => writes.fetch(urlOfWrite(scope), { method: "POST" });
     if (scopes.has("all")) await tell("all");
-    else if (scopes.has("quiet")) this.#quiet ??= this.#soon(() => tell("quiet"));
+    else if (scopes.has("quiet") && !this.#isGathering) {
+      this.ctx.waitUntil(this.#gather(() => tell("quiet")));
+    }
   }
 
-  async #soon(tell: () => Promise<unknown>): Promise<void> {
+  async #gather(tell: () => Promise<unknown>): Promise<void> {
+    this.#isGathering = true;
     await scheduler.wait(QUIET_MS);
-    this.#quiet = undefined;
+    this.#isGathering = false;
     await tell();
   }
 
