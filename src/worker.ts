@@ -82,7 +82,7 @@ export class Setup extends WorkerEntrypoint<Env> {
  * Learns of writes of other processes, which `npm start` may run beside this one: its socket is not
  * public.
  */
-export class Writes extends WorkerEntrypoint<Env> {
+export class WritesElsewhere extends WorkerEntrypoint<Env> {
   /** @param request Its path is the scope of a write that was made. */
   override async fetch(request: Request): Promise<Response> {
     const scope = new URL(request.url).pathname === "/quiet" ? "quiet" : "all";

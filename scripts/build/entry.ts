@@ -69,7 +69,7 @@ export function divide(
       ...config.sockets.filter((each) => each["name"] === socket),
       {
         name: WRITES,
-        service: { name: `core:user:${name}`, entrypoint: "Writes" },
+        service: { name: `core:user:${name}`, entrypoint: "WritesElsewhere" },
         http: {},
       },
     ],
