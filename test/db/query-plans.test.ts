@@ -44,6 +44,7 @@ import { allRequestsIn } from "../support/samples/request.ts";
 import { makeOnce, World } from "../support/samples/world.ts";
 import { doorsWith, serviceWith } from "../support/service.ts";
 import { systemCtx } from "../support/system.ts";
+import { endKept } from "../support/usage.ts";
 import { watchedDatabase } from "../support/watched-database.ts";
 
 /** All statements that the service below sends to D1. */
@@ -124,8 +125,12 @@ describe("no growing table is scanned", () => {
     const statuses: number[] = [];
     for (const { method, path, content, caller } of requests) {
       sent.length = 0;
-      statuses.push((await call(method, path, { as: caller, ...content })).status);
-      for (const sending of sendings) await call(method, path, { ...sending, ...content });
+      const send = async (sending: Sending) => {
+        await endKept();
+        return call(method, path, { ...sending, ...content });
+      };
+      statuses.push((await send({ as: caller })).status);
+      for (const sending of sendings) await send(sending);
       expect(sent.length, path).toBeGreaterThan(0);
       expect(await fullScans([...new Set(sent)]), path).toEqual([]);
     }

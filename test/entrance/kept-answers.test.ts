@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { type Sending, visit } from "../support/call.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { startSession } from "../support/sessions.ts";
-import { endKept, logged } from "../support/usage.ts";
+import { endKept, loggedAgain } from "../support/usage.ts";
 
 // Answers to anonymous readers are kept for seconds, until the isolate writes.
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 async function isKept(at: string, sending: Sending = {}): Promise<boolean> {
   await endKept();
   await visit("GET", at, sending);
-  const { line } = await logged(() => visit("GET", at, sending));
+  const { line } = await loggedAgain(() => visit("GET", at, sending));
   return "answer" in line;
 }
 
@@ -54,7 +54,7 @@ describe("a kept answer", () => {
 
   it("answers HEAD, without a body", async () => {
     await visit("GET", path);
-    const { answer, line } = await logged(() => visit("HEAD", path));
+    const { answer, line } = await loggedAgain(() => visit("HEAD", path));
     expect(line).toMatchObject({
       method: "HEAD",
       answer: "kept",
@@ -86,7 +86,7 @@ describe("a kept answer", () => {
 
   it("differs by origin and by what the reader accepts", async () => {
     await visit("GET", path);
-    const { answer, line } = await logged(() =>
+    const { answer, line } = await loggedAgain(() =>
       visit("GET", path, { headers: { Origin: "https://other.example" } }),
     );
     expect(line).not.toHaveProperty("answer");

@@ -8,7 +8,7 @@ import { db } from "../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { doorsWith } from "../support/service.ts";
 import { startSession } from "../support/sessions.ts";
-import { logged } from "../support/usage.ts";
+import { loggedAgain } from "../support/usage.ts";
 
 // What a guard has found, and an answer to anonymous readers, are kept for seconds: a change of
 // access is seen at once in the isolate that wrote it, and within five seconds in any other.
@@ -229,7 +229,7 @@ describe("rounds to the database", () => {
   const roundsOf = async (path: string, sending: Sending = {}) => {
     const send = (): Promise<Answer> => visit("GET", path, sending);
     expect((await send()).status).toBe(200);
-    const { line } = await logged(send);
+    const { line } = await loggedAgain(send);
     return line.d1Rounds;
   };
 
@@ -257,7 +257,7 @@ describe("rounds to the database", () => {
       for (const path of paths) {
         const lines = [];
         for (let time = 0; time < 3; time += 1) {
-          lines.push((await logged(() => visit("GET", path, sending))).line);
+          lines.push((await loggedAgain(() => visit("GET", path, sending))).line);
         }
         expect(lines.map(({ status }) => status)).toEqual([404, 404, 404]);
         rounds.push(lines.map(({ d1Rounds }) => d1Rounds));

@@ -4,7 +4,7 @@ import { registries } from "../../src/registries/index.ts";
 import { make, type TestUser } from "../support/make.ts";
 import { PUBLISHED, type RegistryRead, SETTINGS } from "../support/published-packages.ts";
 import { doorsWith } from "../support/service.ts";
-import { endKept, logged } from "../support/usage.ts";
+import { logged } from "../support/usage.ts";
 
 // The first read of an index or a file takes two round trips of D1 at most, and one afterwards: an
 // index is kept, and a file is found together with its package. No index that is kept reads a row
@@ -106,7 +106,6 @@ async function measure(
   format: string,
   { title, path, headers = {}, isDownload = false }: RegistryRead,
 ): Promise<Usage> {
-  await endKept();
   const { answer, line } = await logged(() => counting("GET", path, { as: owner, headers }));
   expect(answer.status, path).toBe(200);
   routesRead.add(line.route);

@@ -37,8 +37,17 @@ export interface SentLine {
 /** Ends what is kept for seconds, which would hide what the next request needs. */
 export const endKept = (): Promise<void> => isolateWrites.follow("all", () => Promise.resolve());
 
-/** Sends a request and returns its log lines, and the full text of the log meanwhile. */
+/**
+ * Sends a request and returns its log lines, and the full text of the log meanwhile. Nothing is kept
+ * for seconds from earlier requests.
+ */
 export async function logged(send: () => Promise<Answer>) {
+  await endKept();
+  return loggedAgain(send);
+}
+
+/** The same, with what is kept for seconds. */
+export async function loggedAgain(send: () => Promise<Answer>) {
   const spy = vi.spyOn(console, "log").mockImplementation(() => {});
   try {
     const answer = await send();

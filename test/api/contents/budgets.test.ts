@@ -4,7 +4,7 @@ import { call } from "../../support/call.ts";
 import { type MadeFiles, makeFiles, type TestFile } from "../../support/files.ts";
 import { make, type TestRepo } from "../../support/make.ts";
 import { push } from "../../support/push.ts";
-import { endKept, logged } from "../../support/usage.ts";
+import { logged } from "../../support/usage.ts";
 
 const DEEP = "a/b/c/d/file.txt";
 /** Names in the path, including the file's. */
@@ -54,7 +54,6 @@ describe("the storage calls of a content read", () => {
     });
     expect(cold.line.d1Rounds).toBeLessThanOrEqual(2);
 
-    await endKept();
     const warm = await logged(() => call("GET", path));
     expect(warm.answer.body).toEqual(cold.answer.body);
     expect(warm.line).toMatchObject({ objectCalls: 1, r2Calls: 0 });
@@ -62,7 +61,6 @@ describe("the storage calls of a content read", () => {
 
     // A conditional request neither sends nor reads the content again.
     const headers = { "If-None-Match": warm.answer.headers.get("ETag") ?? "" };
-    await endKept();
     const notModified = await logged(() => call("GET", path, { headers }));
     expect(notModified.answer.status).toBe(304);
     expect(notModified.line).toMatchObject({ objectCalls: 1, r2Calls: 0 });
@@ -80,7 +78,6 @@ describe("the storage calls of a content read", () => {
     for (const rest of rests) {
       const path = `/repos/${repo.owner}/${repo.name}/${rest}`;
       const first = await call("GET", path);
-      await endKept();
       const { answer, line } = await logged(() => call("GET", path));
       expect([rest, answer.body]).toEqual([rest, first.body]);
       expect([rest, line]).toMatchObject([rest, { objectCalls: 1, r2Calls: 0 }]);

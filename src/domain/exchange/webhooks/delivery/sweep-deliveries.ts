@@ -18,17 +18,12 @@ const ROUNDS_MAX = 10;
  * repeat and to run concurrently.
  */
 export async function sweepDeliveries(ctx: Ctx): Promise<void> {
-  await sweepRows(ctx);
-  const [oldest] = await ctx.db
-    .select({ createdAt: webhookEvents.createdAt })
-    .from(webhookEvents)
-    .orderBy(asc(webhookEvents.id))
-    .limit(1);
   // An archive is of the day on which it was written, and all that it has was older.
-  await ctx.git.deliveryArchives.deleteBefore(oldest?.createdAt ?? ctx.now);
+  await ctx.git.deliveryArchives.deleteBefore((await sweepRows(ctx)) ?? ctx.now);
 }
 
-async function sweepRows({ db, now, config }: Ctx): Promise<void> {
+/** @returns When the oldest event that is left was created; undefined if none is. */
+async function sweepRows({ db, now, config }: Ctx): Promise<number | undefined> {
   // Ids rise with time, so the oldest rows come first by id and no index by time is needed.
   const oldest = db
     .select({ id: webhookEvents.id, createdAt: webhookEvents.createdAt })
@@ -43,7 +38,7 @@ async function sweepRows({ db, now, config }: Ctx): Promise<void> {
   const hasDeliveries = sql`exists (
     select 1 from ${hookDeliveries} where ${hookDeliveries.webhookEventId} = ${webhookEvents.id}
   )`;
-  for (let round = 0; round < ROUNDS_MAX; round++) {
+  for (let round = 1; ; round++) {
     const deleted = await batch(db, {
       deliveries: db
         .delete(hookDeliveries)
@@ -60,7 +55,13 @@ async function sweepRows({ db, now, config }: Ctx): Promise<void> {
       events: db
         .delete(webhookEvents)
         .where(and(inArray(webhookEvents.id, outdated), sql`not ${hasDeliveries}`)),
+      left: db
+        .select({ createdAt: webhookEvents.createdAt })
+        .from(webhookEvents)
+        .orderBy(asc(webhookEvents.id))
+        .limit(1),
     });
-    if (deleted.deliveries.meta.changes + deleted.events.meta.changes === 0) return;
+    const isDone = deleted.deliveries.meta.changes + deleted.events.meta.changes === 0;
+    if (isDone || round === ROUNDS_MAX) return deleted.left[0]?.createdAt;
   }
 }
