@@ -141,9 +141,6 @@ async function describe(headers: Headers, body: ArrayBuffer) {
   return { tag, isTagWeak, headers: [...own, ...versioned] };
 }
 
-/** Headers of a body, which 304 has not. */
-const OF_BODY: ReadonlySet<string> = new Set(["content-type", "content-length"]);
-
 function toResponse(
   { headers, body }: KeptAnswer,
   { method }: Request,
@@ -151,7 +148,7 @@ function toResponse(
   id: string,
 ): Response {
   const isWhole = status === 200;
-  const own = isWhole ? headers : headers.filter(([name]) => !OF_BODY.has(name));
+  const own = isWhole ? headers : headers.filter(([name]) => name !== "content-length");
   return new Response(isWhole && method !== "HEAD" ? body : null, {
     status,
     headers: [...own, ["X-Request-Id", id]] as [string, string][],
