@@ -34,7 +34,7 @@ describe("progress and push options", () => {
       expect(remoteLines(written.output)).toEqual([
         "Enumerating objects: 6, done.",
         "Counting objects: 100% (6/6), done.",
-        "Total 6 (delta 1), reused 6 (delta 1), pack-reused 0 (from 0)",
+        "Total 6 (delta 0), reused 0 (delta 0), pack-reused 6 (from 2)",
       ]);
       const quiet = await fetch("--quiet", "-c", `protocol.version=${version}`);
       expect(remoteLines(quiet.output)).toEqual([]);
