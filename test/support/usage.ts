@@ -38,8 +38,8 @@ export interface SentLine {
 export const endKept = (): Promise<void> => isolateWrites.follow("all", () => Promise.resolve());
 
 /**
- * Sends a request and returns its log lines, and the full text of the log meanwhile. Nothing is kept
- * for seconds from earlier requests.
+ * Sends a request and returns its log lines, and the full text of the log meanwhile. Nothing is
+ * kept for seconds from earlier requests.
  */
 export async function logged(send: () => Promise<Answer>) {
   await endKept();
