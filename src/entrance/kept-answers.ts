@@ -26,9 +26,9 @@ const EXCLUDING = [
   "If-Unmodified-Since",
 ] as const;
 
-/** Paths of the API of Gitea, and of pages: not registries, runners and the health check. */
+/** Paths of the API of Gitea, and of pages: not registries, runners, assets and the health check. */
 const isOfPublic = (path: string): boolean =>
-  path.startsWith("/api/v1/") || !/^\/(?:api|v2|twirp|mcp|login|user)(?:\/|$)/.test(path);
+  path.startsWith("/api/v1/") || !/^\/(?:api|v2|twirp|mcp|login|user|-)(?:\/|$)/.test(path);
 
 /** An answer, as it is sent again. */
 interface KeptAnswer {
@@ -141,6 +141,9 @@ async function describe(headers: Headers, body: ArrayBuffer) {
   return { tag, isTagWeak, headers: [...own, ...versioned] };
 }
 
+/** Headers of a body, which 304 has not. */
+const OF_BODY: ReadonlySet<string> = new Set(["content-type", "content-length"]);
+
 function toResponse(
   { headers, body }: KeptAnswer,
   { method }: Request,
@@ -148,7 +151,7 @@ function toResponse(
   id: string,
 ): Response {
   const isWhole = status === 200;
-  const own = isWhole ? headers : headers.filter(([name]) => name !== "content-length");
+  const own = isWhole ? headers : headers.filter(([name]) => !OF_BODY.has(name));
   return new Response(isWhole && method !== "HEAD" ? body : null, {
     status,
     headers: [...own, ["X-Request-Id", id]] as [string, string][],
