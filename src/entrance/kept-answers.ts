@@ -26,7 +26,7 @@ const EXCLUDING = [
   "If-Unmodified-Since",
 ] as const;
 
-/** Paths of the API of Gitea, and of pages: not registries, runners, assets and the health check. */
+/** Paths of the API of Gitea, and of pages: not of registries, runners, assets and health. */
 const isOfPublic = (path: string): boolean =>
   path.startsWith("/api/v1/") || !/^\/(?:api|v2|twirp|mcp|login|user|-)(?:\/|$)/.test(path);
 
