@@ -21,7 +21,7 @@ import type { Snapshot } from "../storage/repository-records.ts";
 import type { ResultKey } from "../storage/result-cache.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
-import { type SentPack, keepPieces, openKept } from "./kept-pack.ts";
+import { formatTotal, type SentPack, keepPieces, openKept } from "./kept-pack.ts";
 import { frameSpaced, inFrames } from "./pack-frames.ts";
 
 /** The prefixes that git puts before a short name to find a ref, in its order. */
@@ -158,9 +158,7 @@ export class FetchSession {
   async *packBytes(plan: FetchPlan, spacing?: Spacing): AsyncGenerator<Uint8Array, string> {
     const origin = { stored: this.stored, repository: this.repository };
     const report = yield* sendPack(origin, plan, this.request.takesOfsDelta, spacing);
-    const { deltas, reused, reusedDeltas, verbatim, verbatimPacks } = report;
-    const total = `Total ${plan.toPack.size} (delta ${deltas}), reused ${reused}`;
-    return `${total} (delta ${reusedDeltas}), pack-reused ${verbatim} (from ${verbatimPacks})\n`;
+    return formatTotal(plan.toPack.size, report);
   }
 
   /**

@@ -1,3 +1,4 @@
+import type { PackReport } from "../git/catalog/pack-writer.ts";
 import { PACK_COUNT_OFFSET } from "../git/pack/pack-scanner.ts";
 import { FRAME_SPACING } from "../git/wire/side-band.ts";
 import { joinBytes } from "../git/wire/pkt-line.ts";
@@ -12,6 +13,21 @@ export interface SentPack {
   readonly objectCount: number;
   /** Returns git's summary line ("Total …"). */
   readonly pieces: AsyncGenerator<Uint8Array, string>;
+}
+
+/** Git's summary line of a pack that was sent. What the report lacks is 0. */
+export function formatTotal(
+  objectCount: number,
+  {
+    deltas = 0,
+    reused = 0,
+    reusedDeltas = 0,
+    verbatim = 0,
+    verbatimPacks = 0,
+  }: Partial<PackReport>,
+): string {
+  const total = `Total ${objectCount} (delta ${deltas}), reused ${reused}`;
+  return `${total} (delta ${reusedDeltas}), pack-reused ${verbatim} (from ${verbatimPacks})\n`;
 }
 
 /** Bytes of packs that the isolate collects at once, at most: others are sent and not kept. */
@@ -47,8 +63,7 @@ function openFrames(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): SentPa
   async function* pieces(): AsyncGenerator<Uint8Array, string> {
     yield first;
     yield* rest;
-    const total = `Total ${objectCount} (delta 0), reused 0 (delta 0)`;
-    return `${total}, pack-reused ${objectCount} (from 1)\n`;
+    return formatTotal(objectCount, { verbatim: objectCount, verbatimPacks: 1 });
   }
   return { objectCount, pieces: pieces() };
 }

@@ -28,6 +28,7 @@ import {
 } from "../lib/failure.ts";
 import { parseJson } from "../lib/json.ts";
 import { logBug } from "../lib/log.ts";
+import { isLoopbackName } from "../lib/loopback.ts";
 import { Api, type CallService, type McpCaller } from "./call.ts";
 import { openServer } from "./server.ts";
 import { TOOLS } from "./tools/index.ts";
@@ -80,7 +81,7 @@ export async function answerRequest(request: Request, incoming: Incoming): Promi
     if (missing.length > 0) return toChallenge(base, missing);
     handler ??= createMcpHandler(
       ({ authInfo }) => openServer(authInfo?.extra?.[CALLER] as McpCaller),
-      // What changes is told by the answers to calls.
+      // The answers to calls say what changes.
       { maxSubscriptions: 0 },
     );
     return await handler.fetch(request, {
@@ -102,16 +103,13 @@ function refuseForeign({ headers, url }: Request, { config, rootUrl }: BaseCtx):
   const { host, hostname } = new URL(url);
   const own = [config.rootUrl, ...config.listenUrls].filter((each) => each !== "");
   const isOwn = own.length === 0 || own.some((each) => new URL(each).host === host);
-  if (!isOwn && !LOOPBACK.has(hostname)) throw forbidden("the header Host names another service");
+  if (!isOwn && !isLoopbackName(hostname)) throw forbidden("the header Host names another service");
   const origin = headers.get("origin");
   if (origin === null || origin === new URL(rootUrl).origin) return;
   const { allowedOrigins } = config;
   if (allowedOrigins === "*" || allowedOrigins.includes(origin)) return;
   throw forbidden("pages of this origin may not call the service");
 }
-
-/** The names by which a machine calls itself; no other site can have them. */
-const LOOPBACK: ReadonlySet<string> = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 const NO_QUERY = new URLSearchParams();
 
@@ -166,7 +164,7 @@ const ToolCall = z.object({
 
 /**
  * The scopes that a token lacks for a call, where its client can ask for more: a token that an
- * application was granted. Others are told that there is no such tool.
+ * application was granted. Others learn that there is no such tool.
  */
 function missingScopes({ ctx: { actor } }: McpCaller, message: unknown): readonly Scope[] {
   const { data } = ToolCall.safeParse(message);

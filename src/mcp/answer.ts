@@ -30,7 +30,7 @@ export type RenderedAnswer = {
 
 /**
  * Renders an answer. What users wrote stands between marks with a random word, which no text can
- * foresee, so that it can be told from the words of the service.
+ * foresee, so that it differs from the words of the service.
  *
  * What does not fit is cut, and the answer says so.
  */

@@ -22,7 +22,7 @@ const NOT_BLANK = /^\s*[^\s-]/;
 
 /**
  * For how long quiet writes, of which jobs make several for each event, are gathered before other
- * processes are told, in milliseconds.
+ * processes learn of them, in milliseconds.
  */
 const QUIET_MS = 100;
 
@@ -39,7 +39,7 @@ export class LocalDatabase extends DurableObject<Bindings> {
   /** Bookmarks sort by time, and those of a process by the order of its batches. */
   readonly #startedAt = Date.now().toString(16).padStart(16, "0");
   #batches = 0;
-  /** Whether quiet writes are still to be told of. */
+  /** Whether quiet writes are still to be reported. */
   #isGathering = false;
 
   constructor(state: DurableObjectState, env: Bindings) {

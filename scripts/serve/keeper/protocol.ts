@@ -12,7 +12,7 @@ export const KEEPER_HOST = "keeper.invalid";
 /** Names the service of the keeper for which a request is. */
 export const SERVICE_HEADER = "edgeforge-keeper-service";
 
-/** The socket of an entry process, and the service of the keeper, by which writes are told. */
+/** The socket of an entry process, and the service of the keeper, that report writes. */
 export const WRITES = "writes";
 
 /** The address of a write of a scope, which all of them take. */

@@ -10,7 +10,7 @@ const WAIT_MS_MAX = 5000;
 
 /**
  * Tells all entry processes of each write, and answers once they know: none of them shows then what
- * was read before. Writes that come meanwhile are told of together.
+ * was read before. Writes that come meanwhile are reported together.
  *
  * @param path      The socket at which the keeper names the scope of a write.
  * @param listeners The sockets of the entry processes that run now.

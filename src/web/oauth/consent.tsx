@@ -7,7 +7,11 @@ import {
   REQUEST_PARAMETERS,
 } from "../../domain/people/oauth/authorization-request.ts";
 import { REFRESH_LIFE_MS } from "../../domain/people/oauth/grant-secrets.ts";
-import { isLocalRedirectUri, redirectHostOf } from "../../domain/people/oauth/redirect-uri.ts";
+import {
+  isLocalRedirectUri,
+  isWeb,
+  redirectHostOf,
+} from "../../domain/people/oauth/redirect-uri.ts";
 import type { LevelChoice } from "../../domain/people/oauth/requested-scopes.ts";
 import type { WebEnv } from "../env.ts";
 import { GeneralFault } from "../pages/create/fields.tsx";
@@ -210,8 +214,8 @@ function Limits({ request: { requested }, state, isOpen }: LimitsProps) {
 
 /** The address to which the form's redirect leads, as a source of the page's policy. */
 function formTargetOf(redirectUri: string): string {
-  const { protocol, host } = new URL(redirectUri);
-  const isWeb = protocol === "http:" || protocol === "https:";
+  const url = new URL(redirectUri);
+  const { protocol, host } = url;
   // Policies know no IPv6 addresses.
-  return isWeb && !host.startsWith("[") ? `${protocol}//${host}` : protocol;
+  return isWeb(url) && !host.startsWith("[") ? `${protocol}//${host}` : protocol;
 }

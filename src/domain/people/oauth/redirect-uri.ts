@@ -1,4 +1,5 @@
 import type { OauthApplication } from "../../../db/schema/index.ts";
+import { isLoopbackAddress, isLoopbackName } from "../../../lib/loopback.ts";
 
 /** Maximum number of redirect URIs of an application, and of characters in one. */
 export const REDIRECT_URIS_MAX = 50;
@@ -33,12 +34,11 @@ export function isRedirectUri(text: string): boolean {
   if (/[\u0000-\u0020\u007F\\#]/.test(text) || !/^[a-z][a-z0-9+.-]*:/i.test(text)) return false;
   const url = URL.parse(text);
   if (!url || FORBIDDEN_SCHEMES.has(url.protocol)) return false;
-  const isWeb = url.protocol === "http:" || url.protocol === "https:";
   // SECURITY: in `https://known.example@other.example` people read the wrong host.
   if (url.username !== "" || url.password !== "") return false;
   // SECURITY: parsers of URLs take them for parts of a host, which the page's policy names.
-  if (isWeb && /[;,*'"]/.test(url.host)) return false;
-  return isWeb ? /^https?:\/\/[^/]/i.test(text) : url.protocol.length > 2;
+  if (isWeb(url) && /[;,*'"]/.test(url.host)) return false;
+  return isWeb(url) ? /^https?:\/\/[^/]/i.test(text) : url.protocol.length > 2;
 }
 
 /** The rule of `isSecureRedirectUri`, in words that follow a field's name. */
@@ -53,20 +53,19 @@ export const SECURE_REDIRECT_URI_RULE =
 export function isSecureRedirectUri(text: string): boolean {
   if (!isRedirectUri(text)) return false;
   const { protocol, hostname } = new URL(text);
-  return protocol !== "http:" || isLoopbackHost(hostname) || hostname === "localhost";
+  return protocol !== "http:" || isLoopbackName(hostname);
 }
 
 /** The part of an address that users know: its host, or the scheme of an application. */
 export function redirectHostOf(text: string): string {
-  const { protocol, host } = new URL(text);
-  return protocol === "http:" || protocol === "https:" ? host : protocol;
+  const url = new URL(text);
+  return isWeb(url) ? url.host : url.protocol;
 }
 
 /** Whether an address leads to a program on the machine of whoever opens it. */
 export function isLocalRedirectUri(text: string): boolean {
-  const { protocol, hostname } = new URL(text);
-  const isWeb = protocol === "http:" || protocol === "https:";
-  return isWeb && (isLoopbackHost(hostname) || hostname === "localhost");
+  const url = new URL(text);
+  return isWeb(url) && isLoopbackName(url.hostname);
 }
 
 /**
@@ -100,13 +99,13 @@ export function isRegistered(
 /** A loopback address without its port, or undefined for any other address. */
 function withoutPort(text: string, isNameTaken: boolean): string | undefined {
   const url = URL.parse(text);
-  if (!url || (url.protocol !== "http:" && url.protocol !== "https:")) return undefined;
+  if (!url || !isWeb(url)) return undefined;
   // SECURITY: not `localhost` in general, which the machine's resolver may lead elsewhere.
-  const isLoopback = isLoopbackHost(url.hostname) || (isNameTaken && url.hostname === "localhost");
-  if (!isLoopback) return undefined;
+  const isLoopback = isNameTaken ? isLoopbackName : isLoopbackAddress;
+  if (!isLoopback(url.hostname)) return undefined;
   url.port = "";
   return url.href;
 }
 
-const isLoopbackHost = (hostname: string): boolean =>
-  hostname === "127.0.0.1" || hostname === "[::1]";
+/** Whether a browser opens a URL itself. */
+export const isWeb = ({ protocol }: URL): boolean => protocol === "http:" || protocol === "https:";
