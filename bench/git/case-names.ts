@@ -7,9 +7,9 @@ export const CASE_NAMES = [
   "ls-remote",
   "one-pack",
   "ten-packs",
+  "fetch",
   "pushed-pack",
   "pushed-packs",
-  "fetch",
   "push-commit",
   "fork",
 ] as const;

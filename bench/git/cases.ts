@@ -93,12 +93,6 @@ export const CASES: readonly Case[] = [
   packsAtOnce("one-pack", 1),
   packsAtOnce("ten-packs", CLONES_AT_ONCE),
   {
-    ...packsAtOnce("pushed-pack", 1),
-    repeat: 3,
-    setUp: pushOften,
-  },
-  packsAtOnce("pushed-packs", CLONES_AT_ONCE),
-  {
     name: "fetch",
     repeat: 3,
     setUp: async ({ forge, source, url }) => {
@@ -118,6 +112,12 @@ export const CASES: readonly Case[] = [
       };
     },
   },
+  {
+    ...packsAtOnce("pushed-pack", 1),
+    repeat: 3,
+    setUp: pushOften,
+  },
+  packsAtOnce("pushed-packs", CLONES_AT_ONCE),
   {
     name: "push-commit",
     repeat: 5,
