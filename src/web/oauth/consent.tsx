@@ -20,7 +20,8 @@ import type { Form as SentForm } from "../pages/form.ts";
 import { Field, Form } from "../pages/layout.tsx";
 import type { OwnPage } from "../pages/open-page.ts";
 import { renderPage } from "../pages/render-page.tsx";
-import { CATEGORY_WORDS, type Category, ScopeWords } from "../pages/scope-words.tsx";
+import { ScopeField, scopeFieldOf } from "../pages/scope-field.tsx";
+import { type Category, ScopeWords } from "../pages/scope-words.tsx";
 
 /** The form by which a user grants access. */
 export const GRANT_PATH = "/login/oauth/grant";
@@ -28,11 +29,9 @@ export const GRANT_PATH = "/login/oauth/grant";
 /** A name of a repository with its owner's. */
 const REPOSITORY_CHARS_MAX = 300;
 
-const fieldOf = (category: string): string => `allow-${category}`;
-
 /** What the user chose for a category. */
 export function readChoice(form: SentForm, category: string): LevelChoice {
-  const value = form.text(fieldOf(category));
+  const value = form.text(scopeFieldOf(category));
   return value === "write" || value === "read" || value === "none" ? value : undefined;
 }
 
@@ -176,30 +175,13 @@ function Limits({ request: { requested }, state, isOpen }: LimitsProps) {
     <details open={isOpen}>
       <summary>Grant less</summary>
       <div class="scopes">
-        {[...requested.scopes.levels].map(([category, asked]) => {
-          const name = fieldOf(category);
-          const value = state.valueOf(name, asked);
-          return (
-            <div>
-              <label for={name}>
-                {category} <span class="soft">{CATEGORY_WORDS[category]}</span>
-              </label>
-              <select id={name} name={name}>
-                {asked === "write" ? (
-                  <option value="write" selected={value === "write"}>
-                    Read and change
-                  </option>
-                ) : undefined}
-                <option value="read" selected={value === "read"}>
-                  Read
-                </option>
-                <option value="none" selected={value === "none"}>
-                  Nothing
-                </option>
-              </select>
-            </div>
-          );
-        })}
+        {[...requested.scopes.levels].map(([category, asked]) => (
+          <ScopeField
+            category={category}
+            value={state.valueOf(scopeFieldOf(category), asked)}
+            most={asked}
+          />
+        ))}
       </div>
       <Field
         {...state.of("repository")}

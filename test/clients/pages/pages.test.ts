@@ -589,11 +589,11 @@ describe.skipIf(browserPath === undefined)("pages in a browser", () => {
     expect(await findBarriers(same)).toEqual([]);
     await scripted.close();
 
-    await page.locator("#allow-issue").selectOption("Nothing");
+    await page.locator("#scope-issue").selectOption("Nothing");
     await page.getByLabel("Only in one repository").fill("root/none");
     await page.locator('button[name="granted"][value="true"]').click();
     expect(await page.getByRole("alert").textContent()).toContain("repositories that exist");
-    expect(await page.locator("#allow-issue").inputValue()).toBe("none");
+    expect(await page.locator("#scope-issue").inputValue()).toBe("none");
     await page.getByLabel("Only in one repository").fill("root/shown");
     await page.locator('button[name="granted"][value="true"]').click();
     await page.getByText("back at the agent").waitFor();

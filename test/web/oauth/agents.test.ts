@@ -222,7 +222,7 @@ describe("a token for the door for agents", () => {
 describe("the consent page", () => {
   it("lets the user grant less than is asked for", async () => {
     const scope = "write:repository write:issue read:user";
-    const choices = { "allow-repository": "read", "allow-issue": "none" };
+    const choices = { "scope-repository": "read", "scope-issue": "none" };
     const code = await granting({ scope }, choices);
     const { body } = await exchangePublic(client, code);
     expect(body.scope).toBe("read:repository read:user");
@@ -232,10 +232,10 @@ describe("the consent page", () => {
   // SECURITY: the form limits, and never adds.
   it("grants no more than is asked for, whatever its form says", async () => {
     const choices = {
-      "allow-repository": "write",
-      "allow-issue": "write",
-      "allow-admin": "write",
-      "allow-user": "admin",
+      "scope-repository": "write",
+      "scope-issue": "write",
+      "scope-admin": "write",
+      "scope-user": "admin",
     };
     const code = await granting({ scope: "public-only read:repository read:user" }, choices);
     const { body } = await exchangePublic(client, code);
@@ -243,7 +243,7 @@ describe("the consent page", () => {
   });
 
   it("lets the user take out of everything", async () => {
-    const code = await granting({ scope: "all" }, { "allow-admin": "none", "allow-user": "read" });
+    const code = await granting({ scope: "all" }, { "scope-admin": "none", "scope-user": "read" });
     const { body } = await exchangePublic(client, code);
     expect(body.scope).toBe(
       "write:activitypub write:misc write:notification write:organization write:package write:issue write:repository read:user",
@@ -252,11 +252,11 @@ describe("the consent page", () => {
 
   it("asks again where nothing is left, and keeps what was chosen", async () => {
     const address = authorizationOf(client, { scope: "read:issue read:user" });
-    const nothing = { "allow-issue": "none", "allow-user": "none" };
+    const nothing = { "scope-issue": "none", "scope-user": "none" };
     const { status, body } = await consent(browser, address, nothing);
     expect(status).toBe(400);
     expect(body).toContain("Nothing is left that it may do");
-    expect(body).toMatch(/<select id="allow-issue"[^]*?<option value="none" selected/);
+    expect(body).toMatch(/<select id="scope-issue"[^]*?<option value="none" selected/);
     expect(await grantsOf(user)).toEqual([]);
   });
 

@@ -15,7 +15,8 @@ import {
 } from "../../../domain/people/tokens/list-access-tokens.ts";
 import { invalidField } from "../../../lib/failure.ts";
 import type { WebEnv } from "../../env.ts";
-import { CATEGORY_WORDS, ScopeWords } from "../scope-words.tsx";
+import { ScopeField, scopeFieldOf } from "../scope-field.tsx";
+import { ScopeWords } from "../scope-words.tsx";
 import { ConfirmMenu } from "../confirm-menu.tsx";
 import { CopyButton } from "../copy-button.tsx";
 import { CheckField, GeneralFault, AreaField } from "../create/fields.tsx";
@@ -71,8 +72,10 @@ tokens.post(`${PATH}/delete`, async (c) => {
 function readToken(form: SentForm): NewAccessToken {
   const name = form.line("name", NAME_LENGTH_MAX);
   if (name === "") throw invalidField("name", "must not be empty");
-  const levels = SCOPE_CATEGORIES.map((category) => [form.text(`scope-${category}`), category]);
-  const scopes = levels.filter(([level]) => level !== "").map(([level, of]) => `${level}:${of}`);
+  const levels = SCOPE_CATEGORIES.map((category) => [form.text(scopeFieldOf(category)), category]);
+  const scopes = levels
+    .filter(([level]) => level !== "" && level !== "none")
+    .map(([level, of]) => `${level}:${of}`);
   if (form.isSet("public_only")) scopes.push("public-only");
   return {
     name,
@@ -245,7 +248,7 @@ function NewToken({ formToken, state }: { formToken: string; state: FormState })
           <Fault id="scopes-fault" text={fault} />
           <div class="scopes">
             {SCOPE_CATEGORIES.map((category) => (
-              <ScopeField category={category} state={state} />
+              <ScopeField category={category} value={state.of(scopeFieldOf(category)).value} />
             ))}
           </div>
           <CheckField state={state} label="Only what is public" name="public_only" />
@@ -287,31 +290,5 @@ function NewToken({ formToken, state }: { formToken: string; state: FormState })
         </button>
       </Form>
     </section>
-  );
-}
-
-interface ScopeFieldProps {
-  category: (typeof SCOPE_CATEGORIES)[number];
-  state: FormState;
-}
-
-function ScopeField({ category, state }: ScopeFieldProps) {
-  const name = `scope-${category}`;
-  const { value } = state.of(name);
-  return (
-    <div>
-      <label for={name}>
-        {category} <span class="soft">{CATEGORY_WORDS[category]}</span>
-      </label>
-      <select id={name} name={name}>
-        <option value="">Nothing</option>
-        <option value="read" selected={value === "read"}>
-          Read
-        </option>
-        <option value="write" selected={value === "write"}>
-          Read and change
-        </option>
-      </select>
-    </div>
   );
 }
