@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { sendJson } from "../support/send-json.ts";
+import { formatToolCall } from "./tool-call.ts";
 
 /** How a session does its steps: by tools, or by the same operations of the API. */
 export type Steps = {
@@ -35,31 +36,8 @@ const Result = z.object({
 export function byTools({ origin, token, owner, template }: Target): Steps {
   const url = new URL("/mcp", origin);
   const call = async (name: string, args: object): Promise<void> => {
-    const answer = await sendJson(
-      "POST",
-      url,
-      {
-        authorization: `Bearer ${token}`,
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": "2026-07-28",
-        "mcp-method": "tools/call",
-        "mcp-name": name,
-      },
-      {
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: {
-          name,
-          arguments: args,
-          _meta: {
-            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-            "io.modelcontextprotocol/clientInfo": { name: "bench", version: "1.0" },
-            "io.modelcontextprotocol/clientCapabilities": {},
-          },
-        },
-      },
-    );
+    const { headers, body } = formatToolCall(token, name, args);
+    const answer = await sendJson("POST", url, headers, body);
     const parsed = answer.status === 200 ? Result.safeParse(JSON.parse(answer.text)) : undefined;
     if (!parsed?.success || parsed.data.result.isError) {
       throw new Error(`${name}: ${answer.status} ${answer.text.slice(0, 300)}`);

@@ -1,5 +1,6 @@
 import { z } from "zod";
 
+import { formatToolCall } from "../agents/tool-call.ts";
 import type { Request } from "../api/cases.ts";
 import type { StartedService } from "../support/started-service.ts";
 import { type Caller, OWNER } from "./caller.ts";
@@ -55,7 +56,12 @@ export async function openDoors(
     status: 200,
     next: () => ({ method: "GET", ...request }),
   });
+  const tool = formatToolCall(token, "read_file", {
+    repository: `${OWNER}/${REPOSITORY}`,
+    path: "README.md",
+  });
   return [
+    read("API read: repository, anonymous", { path: repository }),
     read("API read: repository", { path: repository, token }),
     read("API read: pull list", { path: `${repository}/pulls?state=open`, token }),
     {
@@ -103,6 +109,17 @@ export async function openDoors(
     },
     read("feed of a repository", { path: `/${OWNER}/${REPOSITORY}.rss` }),
     read("page: settings", { path: "/user/settings/account", headers: { cookie } }),
+    read("page: repository", { path: `/${OWNER}/${REPOSITORY}`, headers: { cookie } }),
+    {
+      name: "tool: read a file",
+      status: 200,
+      next: () => ({
+        method: "POST",
+        path: "/mcp",
+        headers: { ...tool.headers, "content-type": "application/json" },
+        body: JSON.stringify(tool.body),
+      }),
+    },
   ];
 }
 
