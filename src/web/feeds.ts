@@ -22,14 +22,15 @@ import { accountUrlOf } from "../shapes/urls.ts";
 export const feeds = new Hono<WebEnv>({ router: new TrieRouter() });
 
 const ITEMS = { size: 30, offset: 0 };
+const UNCOUNTED = { isCounted: false };
 
 feeds.get("/:name{[^/]+\\.(?:rss|atom)}", async (c) => {
   const [name, ending] = splitEnding(c.req.param("name"));
   const { ctx, account } = await enterAccountPath(c, name, ending);
   const { items } =
     account.kind === "organization"
-      ? await listOrganizationActivities(ctx, account, {}, ITEMS)
-      : await listUserActivities(ctx, account, { isOwnOnly: true }, ITEMS);
+      ? await listOrganizationActivities(ctx, account, UNCOUNTED, ITEMS)
+      : await listUserActivities(ctx, account, { ...UNCOUNTED, isOwnOnly: true }, ITEMS);
   const about = { name: account.name, description: account.description };
   return answerFeed(c, ctx, ending, about, items);
 });
@@ -40,7 +41,7 @@ feeds.get("/:owner/:name{[^/]+\\.(?:rss|atom)}", async (c, next) => {
   if (owner === "api") return next();
   const [name, ending] = splitEnding(c.req.param("name"));
   const { ctx, repo } = await enterRepositoryPath(c, owner, name, TO_SEE, ending);
-  const { items } = await listRepositoryActivities(ctx, repo.row, {}, ITEMS);
+  const { items } = await listRepositoryActivities(ctx, repo.row, UNCOUNTED, ITEMS);
   const about = {
     name: `${repo.owner.name}/${repo.row.name}`,
     description: repo.row.description,

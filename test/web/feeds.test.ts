@@ -9,7 +9,9 @@ import { call, visit } from "../support/call.ts";
 import { db } from "../support/db.ts";
 import { makeComment, makeIssue } from "../support/issues.ts";
 import { makePull, makeReview } from "../support/pulls.ts";
+import { insertManyEvents } from "../support/bulk.ts";
 import { make } from "../support/make.ts";
+import { logged } from "../support/usage.ts";
 
 async function makePushed(fields: Parameters<typeof make.repo>[1] = {}) {
   const owner = await make.user({ fullName: 'A & <B> "C"' });
@@ -165,4 +167,19 @@ describe("a feed document", () => {
     expect(text).not.toContain("<a b");
     expect(text).not.toContain("]]>");
   });
+});
+
+it("feeds read what they show, however many activities there are", async () => {
+  const { owner, repo, path } = await makePushed();
+  const rowsRead = async () => {
+    const { line: ofRepository } = await logged(() => visit("GET", `${path}.rss`));
+    const { line: ofUser } = await logged(() => visit("GET", `/${owner.name}.rss`));
+    return [ofRepository.d1RowsRead, ofUser.d1RowsRead];
+  };
+  await insertManyEvents(repo, owner, 40, 1_000_000);
+  const few = await rowsRead();
+  await insertManyEvents(repo, owner, 2000, 50_000_000);
+  const many = await rowsRead();
+  expect(few[0]).toBeGreaterThan(30);
+  expect(many).toEqual(few);
 });

@@ -34,6 +34,8 @@ export interface FeedQuery {
    * The start of a day, in milliseconds: only entries of that day. By default entries of any day.
    */
   readonly dayAt?: number | undefined;
+  /** Whether the total is counted, which reads more rows than a page; otherwise it is 0. */
+  readonly isCounted?: boolean;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -317,9 +319,15 @@ interface FeedPage {
   readonly end: number;
   readonly size: number;
   readonly offset: number;
+  /** Entries that are counted at most. */
+  readonly countedMax: number;
 }
 
-function toPage({ actor }: Ctx, { dayAt }: FeedQuery, { size, offset }: Slice): FeedPage {
+function toPage(
+  { actor }: Ctx,
+  { dayAt, isCounted = true }: FeedQuery,
+  { size, offset }: Slice,
+): FeedPage {
   const end = Math.min(offset + size, ENTRIES_MAX);
   return {
     reader: eventReaderOf(actor),
@@ -327,6 +335,7 @@ function toPage({ actor }: Ctx, { dayAt }: FeedQuery, { size, offset }: Slice): 
     end,
     size: Math.max(end - offset, 0),
     offset,
+    countedMax: isCounted ? ENTRIES_MAX : 0,
   };
 }
 
@@ -340,7 +349,7 @@ function toPage({ actor }: Ctx, { dayAt }: FeedQuery, { size, offset }: Slice): 
  */
 function selectFeed(
   db: Database,
-  { reader, end, size, offset }: Params<FeedPage>,
+  { reader, end, size, offset, countedMax }: Params<FeedPage>,
   entries: (depth: number | SQL) => SQL,
 ) {
   const page = sql`(
@@ -368,7 +377,7 @@ function selectFeed(
     ),
     counted: db
       .select({ total: sql<number>`count(*)`.as("total") })
-      .from(sql`(select 1 from (${entries(ENTRIES_MAX)}) limit ${ENTRIES_MAX}) counted`),
+      .from(sql`(select 1 from (${entries(countedMax)}) limit ${countedMax}) counted`),
   };
 }
 
