@@ -102,17 +102,19 @@ function selectDoubtful(
     select 1 from ${users} ${callerUser}
     where ${callerUser.id} = ${who.actorId} and ${callerUser.isRestricted}
   )`;
-  // Conditions on the caller alone are decided before a package is read.
+  // A condition on the caller alone is a table of its own, of one row or none: in `where`, SQLite
+  // decides one with a subquery for each package again.
+  const after = (isCaller: SQL) => sql`
+    (select 1 where ${who.boundTokenId} is null and ${isCaller}) caller_is
+    cross join ${packages} ${doubtful}`;
   return sql`
     select ${doubtful.id}
-    from ${packages} ${doubtful}
+    from ${after(mayBeGranted(who.actorId, owner))}
     where ${isOf} and ${doubtful.isConcealed} = 1
-      and ${who.boundTokenId} is null and ${mayBeGranted(who.actorId, owner)}
     union all
     select ${doubtful.id}
-    from ${packages} ${doubtful}
+    from ${after(isRestrictedUser)}
     where ${isOf} and ${doubtful.isConcealed} = 0 and ${doubtful.repoId} is not null
-      and ${who.boundTokenId} is null and ${isRestrictedUser}
     union all
     select ${doubtful.id}
     from ${accessTokenRepositories} ${bound}
