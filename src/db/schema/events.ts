@@ -35,8 +35,8 @@ export const events = sqliteTable(
     payload: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     createdAt: integer().notNull(),
     /**
-     * When the event is due to be dispatched to hooks, at first when it was recorded; null if it was
-     * dispatched or has no webhook events.
+     * When the event is due to be dispatched to hooks, at first when it was recorded; null if it
+     * was dispatched or has no webhook events.
      */
     dispatchAt: integer(),
     /** Attempts to dispatch it. */

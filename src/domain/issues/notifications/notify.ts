@@ -43,7 +43,8 @@ const mayNotify: SQL = (() => {
   const isOther = (userId: SQLiteColumn): SQL => sql`${userId} <> ${events.actorId}`;
   const ofIssue = (issueId: SQLiteColumn): SQL => sql`${issueId} = ${ofEvent("issueId")}`;
   const { actorId, repoId, type } = events;
-  const isComment = sql`${ofIssue(timelineEntries.issueId)} and ${timelineEntries.kind} = 'comment'`;
+  const ofComments = sql`${timelineEntries}
+    where ${ofIssue(timelineEntries.issueId)} and ${timelineEntries.kind} = 'comment'`;
   const concerned = [
     sql`${users} where ${users.id} = ${actorId} and ${users.emailNotifications} = 'andyourown'`,
     sql`${watches} where ${watches.repoId} = ${repoId} and ${isOther(watches.userId)}`,
@@ -57,8 +58,8 @@ const mayNotify: SQL = (() => {
       and ${isOther(issueAssignees.userId)}`,
     sql`${reviews} where ${ofIssue(reviews.issueId)}`,
     // Two ranges of the index, past all comments of the actor.
-    sql`${timelineEntries} where ${isComment} and ${timelineEntries.posterId} < ${actorId}`,
-    sql`${timelineEntries} where ${isComment} and ${timelineEntries.posterId} > ${actorId}`,
+    sql`${ofComments} and ${timelineEntries.posterId} < ${actorId}`,
+    sql`${ofComments} and ${timelineEntries.posterId} > ${actorId}`,
     sql`${timelineEntries} where ${timelineEntries.id} = ${ofEvent("commentId")}
       and instr(${timelineEntries.body}, '@')`,
   ];
