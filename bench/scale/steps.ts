@@ -44,10 +44,10 @@ const MIRROR_CALLS = 3;
 const MIRROR_ROWS = 4;
 
 /**
- * Rows that the archive of a delivery writes: its own with its entries in four indexes and, with
- * few hooks, that of its event with one.
+ * Rows that the archive of a delivery writes: its own with its entries in two indexes and, with few
+ * hooks, that of its event with one.
  */
-const ARCHIVED_ROWS = 7;
+const ARCHIVED_ROWS = 5;
 
 /** The steps of each kind of the workload. */
 export function stepsOfKinds(inputs: Inputs): Map<string, KindSteps> {

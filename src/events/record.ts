@@ -66,9 +66,11 @@ export interface EventArgument {
  * @param event Fields that are SQL are left out: `COMPUTED` for each that the query computes.
  */
 export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
-  ctx.eventQueues.noteRecorded();
   const { actorId, now, rootUrl } = originOf(ctx);
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
+  const dispatchAt = hasWebhookEvents(type) ? now : null;
+  const consequencesAt = hasConsequences(type) ? now : null;
+  ctx.eventQueues.noteRecorded(dispatchAt !== null || consequencesAt !== null);
   return {
     type,
     actorId,
@@ -76,8 +78,8 @@ export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
     ...(!is(repoId, SQL) && { repoId }),
     payload: JSON.stringify(splitFields(fields).known),
     now,
-    dispatchAt: hasWebhookEvents(type) ? now : null,
-    consequencesAt: hasConsequences(type) ? now : null,
+    dispatchAt,
+    consequencesAt,
     rootUrl,
   };
 }

@@ -1,5 +1,6 @@
 import type { Ctx } from "../context.ts";
 import { runConsequences } from "../domain/operations/consequences/run-consequences.ts";
+import { takeEvents } from "../domain/operations/consequences/take-events.ts";
 import { runScheduledTasks } from "../domain/operations/cron/run-tasks.ts";
 import { forwardEvents } from "../domain/exchange/event-stream/forward-events.ts";
 import { sendDueMails } from "../domain/operations/mail-delivery/send-due-mails.ts";
@@ -86,11 +87,15 @@ const isStorageJob = (body: Job): body is StorageJob =>
 
 /** Handles all pending events. Another message dispatches the events of their consequences. */
 async function dispatch(openCtx: () => Ctx): Promise<void> {
-  await dispatchEvents(openCtx());
-  const ctx = openCtx();
-  await runConsequences(ctx);
-  // The schedule sends the others.
-  if (ctx.mailer.takeQueued()) await sendDueMails(openCtx());
+  const { due, leased } = await takeEvents(openCtx());
+  try {
+    await dispatchEvents(openCtx(), due);
+  } finally {
+    const ctx = openCtx();
+    await runConsequences(ctx, undefined, leased);
+    // The schedule sends the others.
+    if (ctx.mailer.takeQueued()) await sendDueMails(openCtx());
+  }
   await forwardEvents(openCtx());
 }
 

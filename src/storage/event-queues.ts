@@ -55,9 +55,11 @@ export class EventQueues {
   /**
    * Notes that events are being recorded in this context; its opener queues the dispatch after they
    * are stored.
+   *
+   * @param isAwaited Whether some event is of a kind that is dispatched, or has consequences.
    */
-  noteRecorded(): void {
-    this.#isDispatchDue = true;
+  noteRecorded(isAwaited = true): void {
+    if (isAwaited || this.isForwarding) this.#isDispatchDue = true;
   }
 
   /** Whether events were recorded since the last dispatch. */

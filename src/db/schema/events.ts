@@ -35,8 +35,8 @@ export const events = sqliteTable(
     payload: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
     createdAt: integer().notNull(),
     /**
-     * When the event is due to be dispatched to hooks; null if it was dispatched or has no webhook
-     * events.
+     * When the event is due to be dispatched to hooks, at first when it was recorded; null if it
+     * was dispatched or has no webhook events.
      */
     dispatchAt: integer(),
     /** Attempts to dispatch it. */
@@ -51,29 +51,29 @@ export const events = sqliteTable(
     rootUrl: text().notNull().default(""),
   },
   (table) => [
-    index("events_repo").on(table.repoId, table.id),
-    index("events_undispatched")
-      .on(table.id, table.dispatchAt)
-      .where(sql`${table.dispatchAt} is not null`),
-    index("events_undispatched_repo")
-      .on(table.repoId, table.id, table.dispatchAt)
-      .where(sql`${table.dispatchAt} is not null`),
-    index("events_consequences")
-      .on(table.id, table.consequencesAt)
-      .where(sql`${table.consequencesAt} is not null`),
-    index("events_consequences_repo")
-      .on(table.repoId, table.id, table.consequencesAt)
-      .where(sql`${table.consequencesAt} is not null`),
-    index("events_owner").on(table.ownerId, table.id),
+    // An index ends with the id by itself: a column of it would be a second one.
+    index("events_repo").on(table.repoId),
+    // What is to be dispatched or has consequences: one entry for both.
+    index("events_pending")
+      .on(table.id)
+      .where(sql`${table.dispatchAt} is not null or ${table.consequencesAt} is not null`),
+    // Those that were leased or postponed: the later ones of their repository wait for them.
+    index("events_leased")
+      .on(table.repoId)
+      .where(
+        sql`${table.dispatchAt} > ${table.createdAt}
+          or ${table.consequencesAt} > ${table.createdAt}`,
+      ),
+    index("events_owner").on(table.ownerId),
     // One index for each feed, latest first.
     index("events_activity_actor")
-      .on(table.actorId, table.createdAt, table.id)
+      .on(table.actorId, table.createdAt)
       .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
     index("events_activity_repo")
-      .on(table.repoId, table.createdAt, table.id)
+      .on(table.repoId, table.createdAt)
       .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
     index("events_activity_owner")
-      .on(table.ownerId, table.createdAt, table.id)
+      .on(table.ownerId, table.createdAt)
       .where(sql`${table.type} in ${ACTIVITY_KINDS}`),
     // A push is recorded again if the outcome of the first attempt is unknown; the second attempt
     // inserts nothing.

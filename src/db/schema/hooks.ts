@@ -200,12 +200,15 @@ export const hookDeliveries = sqliteTable(
     updatedAt: integer().notNull(),
   },
   (table) => [
-    uniqueIndex("hook_deliveries_webhook_event").on(table.hookId, table.webhookEventId),
-    index("hook_deliveries_of_webhook_event").on(table.webhookEventId),
-    index("hook_deliveries_by_status").on(table.hookId, table.status, table.id),
-    index("hook_deliveries_by_event").on(table.hookId, table.event, table.id),
+    uniqueIndex("hook_deliveries_webhook_event").on(table.webhookEventId, table.hookId),
+    // The lists of a hook, in the order of ids.
+    index("hook_deliveries_hook").on(table.hookId),
+    // The few that ended otherwise than most, or have not ended.
+    index("hook_deliveries_failed")
+      .on(table.hookId)
+      .where(sql`${table.status} = 'failed'`),
     index("hook_deliveries_due")
-      .on(table.hookId, table.nextAttemptAt)
+      .on(table.hookId, table.id, table.nextAttemptAt)
       .where(sql`${table.nextAttemptAt} is not null`),
     check("hook_deliveries_status", sql`${table.status} in ('pending', 'succeeded', 'failed')`),
   ],

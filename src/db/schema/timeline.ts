@@ -120,16 +120,13 @@ export const timelineEntries = sqliteTable(
     updatedAt: integer().notNull(),
   },
   (table) => [
-    index("timeline_entries_issue").on(table.issueId, table.id),
+    // Also the comments of an issue, of which most of its entries are.
+    index("timeline_entries_issue").on(table.issueId),
     index("timeline_entries_comments")
-      .on(table.repoId, table.id)
+      .on(table.repoId)
       .where(sql`${table.kind} = 'comment'`),
     index("timeline_entries_updated")
       .on(table.repoId, table.updatedAt)
-      .where(sql`${table.kind} = 'comment'`),
-    // The last comment of an issue.
-    index("timeline_entries_issue_comments")
-      .on(table.issueId, table.id)
       .where(sql`${table.kind} = 'comment'`),
     // The people who commented on an issue.
     index("timeline_entries_commenters")

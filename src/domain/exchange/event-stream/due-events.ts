@@ -13,20 +13,22 @@ const earlier = alias(events, "earlier");
 
 /**
  * The condition for the first due events. An event waits while an earlier one of its repository is
- * not due yet.
+ * not due yet: leased, or postponed. One that never was is due, whatever the clock of the machine
+ * that recorded it.
  *
  * @param column When an event is due for the job, or until when it is leased; null once it is
  *   handled.
  * @param now    In milliseconds.
  */
 export function isDueInOrder(column: "dispatchAt" | "consequencesAt", now: SQL): SQL {
-  const isDue = sql`${due[column]} is not null and ${due[column]} <= ${now}`;
+  const isDue = sql`${due[column]} is not null
+    and (${due[column]} <= ${now} or ${due[column]} <= ${due.createdAt})`;
   const isBehind = sql`exists (
     select 1
     from ${events} ${earlier}
     where ${earlier.repoId} = ${due.repoId}
       and ${earlier.id} < ${due.id}
-      and ${earlier[column]} is not null
+      and ${earlier[column]} > ${earlier.createdAt}
       and ${earlier[column]} > ${now}
   )`;
   return sql`${events.id} in (

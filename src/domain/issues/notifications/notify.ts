@@ -1,16 +1,24 @@
-import { and, eq } from "drizzle-orm";
+import { and, eq, type SQL, sql } from "drizzle-orm";
+import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 
 import { reachOf } from "../../../auth/access/people.ts";
 import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
+import { anyOf } from "../../../db/db.ts";
 import { type Params, prepareAll } from "../../../db/prepared.ts";
 import {
   type DequeueReason,
+  events,
   type Issue,
+  issueAssignees,
   issues,
+  issueSubscriptions,
   repositories,
   type Repository,
   reviews,
+  timelineEntries,
+  users,
+  watches,
 } from "../../../db/schema/index.ts";
 import type { Consequence, RecordedEvent } from "../../../events/consequence.ts";
 import { unitOf } from "../issue/find-issue.ts";
@@ -24,6 +32,42 @@ type EventType = RecordedEvent["event"]["type"];
 
 /** Users of the audience whom one step notifies. */
 const NOTIFIED_AT_ONCE = 500;
+
+/**
+ * The condition, over `events`, that an event may concern somebody besides its actor, or that the
+ * actor has mails about what they do themselves.
+ */
+const mayNotify: SQL = (() => {
+  const ofEvent = (field: "issueId" | "commentId"): SQL =>
+    sql`(${events.payload} ->> ${sql.raw(`'${field}'`)})`;
+  const isOther = (userId: SQLiteColumn): SQL => sql`${userId} <> ${events.actorId}`;
+  const ofIssue = (issueId: SQLiteColumn): SQL => sql`${issueId} = ${ofEvent("issueId")}`;
+  const { actorId, repoId, type } = events;
+  const ofComments = sql`${timelineEntries}
+    where ${ofIssue(timelineEntries.issueId)} and ${timelineEntries.kind} = 'comment'`;
+  const concerned = [
+    sql`${users} where ${users.id} = ${actorId} and ${users.emailNotifications} = 'andyourown'`,
+    sql`${watches} where ${watches.repoId} = ${repoId} and ${isOther(watches.userId)}`,
+    sql`${issues} where ${ofIssue(issues.id)} and (
+      ${isOther(issues.posterId)}
+      or ${type} = 'issue.opened' and instr(${issues.body}, '@')
+    )`,
+    sql`${issueSubscriptions} where ${ofIssue(issueSubscriptions.issueId)}
+      and ${isOther(issueSubscriptions.userId)}`,
+    sql`${issueAssignees} where ${ofIssue(issueAssignees.issueId)}
+      and ${isOther(issueAssignees.userId)}`,
+    sql`${reviews} where ${ofIssue(reviews.issueId)}`,
+    // Two ranges of the index, past all comments of the actor.
+    sql`${ofComments} and ${timelineEntries.posterId} < ${actorId}`,
+    sql`${ofComments} and ${timelineEntries.posterId} > ${actorId}`,
+    sql`${timelineEntries} where ${timelineEntries.id} = ${ofEvent("commentId")}
+      and instr(${timelineEntries.body}, '@')`,
+  ];
+  return sql`(
+    ${type} not in ('issue.opened', 'issue.closed', 'issue.reopened', 'comment.created')
+    or ${anyOf(...concerned.map((rows) => sql`exists (select 1 from ${rows})`))}
+  )`;
+})();
 
 /**
  * Notifies users of an event of an issue or pull request, and sends mails as far as their settings
@@ -46,6 +90,7 @@ export const notify: Consequence = {
     "review.submitted",
     "review.dismissed",
   ],
+  isNeeded: mayNotify,
   async handle(ctx, recorded, budget, state) {
     const found = await findAudience(ctx, recorded);
     if (!found) return undefined;

@@ -62,13 +62,16 @@ const DELAY_MS_MAX = 60 * 60 * 1000;
  *
  * Cost: one round trip if nothing is pending, or nothing follows; two for up to fifty events that
  * are drawn within a moment, and one for each step that is not the last of its consequence.
+ *
+ * @param first What `leaseDueEvents` leased, if it was called before.
  */
 export async function runConsequences(
   ctx: Ctx,
   consequences: readonly Consequence[] = CONSEQUENCES,
+  first?: LeasedEvents,
 ): Promise<void> {
   const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
-  let leased = await acquireLease(ctx, budget, []);
+  let leased = first ? toLeased(first) : await acquireLease(ctx, budget, []);
   while (leased.rows.length > 0 || leased.areMore) {
     leased = await runLeased(ctx, budget, leased, consequences);
   }
@@ -104,15 +107,21 @@ async function acquireLease(
   const { now } = budget;
   budget.consume(2);
   if (finished.length > 0) budget.consume(1);
-  const { done, accounts, rows } = await batch(db, {
+  const { done, ...leased } = await batch(db, {
     done: finished.length > 0 ? [finishLeased(db, { leased: toTokens(finished) })] : [],
-    ...leaseDue(db, { now }),
+    ...leaseDueEvents(db, { now }),
   });
   logLost(finished, done.flat());
-  return toLeased(rows, accounts);
+  return toLeased(leased);
 }
 
-const toLeased = (rows: readonly LeasedRow[], accounts: readonly User[]): Leased => ({
+/** The results of `leaseDueEvents`. */
+interface LeasedEvents {
+  readonly rows: readonly LeasedRow[];
+  readonly accounts: readonly User[];
+}
+
+const toLeased = ({ rows, accounts }: LeasedEvents): Leased => ({
   rows: inOrder(rows.filter(({ consequencesAt }) => consequencesAt !== null)),
   areMore: rows.length === LEASED_MAX,
   actors: new Map(accounts.map((user) => [user.id, accountActor(user)])),
@@ -136,7 +145,8 @@ const isAnyNeeded = anyOf(
 const needlessOf = ({ needless }: LeasedRow): ReadonlySet<string> =>
   new Set(CONDITIONAL.filter((_, at) => (needless & (1 << at)) !== 0).map(({ name }) => name));
 
-const leaseDue = prepareAll((db, p: Params<{ now: number }>) => {
+/** The statements that lease due events for `runConsequences`. */
+export const leaseDueEvents = prepareAll((db, p: Params<{ now: number }>) => {
   const isDue = isDueInOrder("consequencesAt", p.now);
   return {
     // Before the lease, after which the events are not due.
@@ -223,7 +233,7 @@ async function runLeased(
   if (released.length > 0) await release(ctx, budget, released);
   if (!budget.isExhausted) return acquireLease(ctx, budget, finished);
   await storeFinished();
-  return toLeased([], []);
+  return toLeased({ rows: [], accounts: [] });
 }
 
 const toRecorded = ({ id, type, actorId, ownerId, repoId, payload, createdAt }: EventRow) =>

@@ -1,7 +1,7 @@
 import { and, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
-import { pulls, reviews } from "../../../db/schema/index.ts";
+import { events, pulls, reviews } from "../../../db/schema/index.ts";
 import type { Consequence } from "../../../events/consequence.ts";
 import { type ByteText, decodeText } from "../../../git/byte-text.ts";
 import { GitError } from "../../../git/error.ts";
@@ -27,6 +27,7 @@ const STEPS_MAX = 100_000_000;
 export const askCodeOwners: Consequence = {
   name: "code-owners",
   kinds: ["issue.opened", "pull.ready"],
+  isNeeded: sql`(${events.type} <> 'issue.opened' or ${events.payload} ->> 'isPull')`,
   async handle(ctx, { event }, budget) {
     const isOfPull = event.type === "pull.ready" || (event.type === "issue.opened" && event.isPull);
     if (!isOfPull || ctx.actor.user === undefined) return undefined;

@@ -57,11 +57,13 @@ export const synchronizePulls: Consequence = {
     "pull.merged",
   ],
   // A pull request that is opened later has the values that its branches have by then.
-  isNeeded: sql`(
-    ${events.type} <> 'repository.pushed'
-    or exists (select 1 from ${pulls} where ${pulls.repoId} = ${events.repoId})
-    or exists (select 1 from ${pulls} where ${pulls.headRepoId} = ${events.repoId})
-  )`,
+  isNeeded: sql`case
+    when ${events.type} = 'repository.pushed'
+      then exists (select 1 from ${pulls} where ${pulls.repoId} = ${events.repoId})
+        or exists (select 1 from ${pulls} where ${pulls.headRepoId} = ${events.repoId})
+    when ${events.type} glob 'issue.*' then ${events.payload} ->> 'isPull'
+    else 1
+  end`,
   async handle(ctx, recorded, budget, state) {
     const { event } = recorded;
     const at = (state as SyncState | undefined) ?? START;

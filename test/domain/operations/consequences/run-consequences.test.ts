@@ -34,11 +34,12 @@ const ctxAt = (now: number) => {
   return Object.assign(systemCtx(bindings, now, { ROOT_URL: "https://forge.example" }), { sent });
 };
 
-/** Records events of the given repositories, and returns their ids. */
+/** Records opened pull requests in the given repositories, and returns the ids of the events. */
 async function recordIn(repoIds: readonly number[], actorId = 0): Promise<number[]> {
   const ids: number[] = [];
   for (const repoId of repoIds) {
-    const row = { type: "issue.opened", actorId, ownerId: 1, repoId, payload: { issueId: 7 } };
+    const payload = { issueId: 7, isPull: true };
+    const row = { type: "issue.opened", actorId, ownerId: 1, repoId, payload };
     const columns = { ...row, createdAt: NOW, consequencesAt: NOW };
     ids.push(only(await db.insert(events).values(columns).returning()).id);
   }
@@ -282,7 +283,7 @@ describe("the consequences of events", () => {
     await recordIn([1]);
     const ctx = ctxAt(NOW);
     const recording = consequence(async (acting) => {
-      await record(acting, { type: "star.created", ownerId: 1, repoId: 1 });
+      await record(acting, { type: "repository.archived", ownerId: 1, repoId: 1 });
     });
     await runConsequences(ctx, [recording]);
     expect(ctx.sent).toEqual([{ kind: "dispatch" }]);

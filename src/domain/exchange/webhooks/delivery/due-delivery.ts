@@ -46,7 +46,8 @@ const due = alias(hookDeliveries, "due");
 const firstDue = ({ now, ofHookMax }: Params<DueRange>): SQL => sql`
   select ${due.id}
   from ${hookDeliveries} ${due}
-  where ${due.hookId} = ${hooks.id} and ${due.status} = 'pending' and ${due.nextAttemptAt} <= ${now}
+  where ${due.hookId} = ${hooks.id} and ${due.nextAttemptAt} is not null
+    and ${due.nextAttemptAt} <= ${now}
   order by ${due.id}
   limit ${ofHookMax}`;
 

@@ -1,4 +1,4 @@
-import { and, eq, inArray, isNotNull, isNull, lte, or, sql } from "drizzle-orm";
+import { and, eq, inArray, isNotNull, isNull, lte, or, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
 import { batch } from "../../../../db/batch.ts";
@@ -60,20 +60,17 @@ export const isEnabled = ({ isActive, pausedAt }: Hook): boolean => isActive && 
 export const isBackingOff = ({ backoffUntil }: Hook, now: number): boolean =>
   backoffUntil !== null && backoffUntil > now;
 
-/** Hooks that the caller has leased. */
-interface LeasedHooks {
-  readonly hookIds: readonly number[];
-  /** The token of the lease. */
-  readonly token: number;
-  /** In milliseconds. */
-  readonly now: number;
+/** Hooks that the caller may have leased. */
+interface LeasedHooks extends Params<Pick<DueRange, "hookIds" | "now">> {
+  /** The condition that it still has. */
+  readonly isLeased: SQL;
 }
 
 /**
  * The statement that gives up pending deliveries of hooks that are inactive, paused or not
  * approved, except for tests and redeliveries.
  */
-export function giveUpUnsendable(db: Database, { hookIds, token, now }: Params<LeasedHooks>) {
+export function giveUpUnsendable(db: Database, { hookIds, isLeased, now }: LeasedHooks) {
   const reason = sql`(
     select case
       when not ${hooks.isActive} then ${UNSENT.inactive}
@@ -90,20 +87,20 @@ export function giveUpUnsendable(db: Database, { hookIds, token, now }: Params<L
     .where(
       and(
         inArray(hooks.id, hookIds),
-        eq(hooks.leasedUntil, token),
+        isLeased,
         or(eq(hooks.isActive, false), isNotNull(hooks.pausedAt), sql`not ${isApproved}`),
       ),
+    );
+  const pending = db
+    .select({ id: hookDeliveries.id })
+    .from(hookDeliveries)
+    .where(
+      and(inArray(hookDeliveries.hookId, unsendableHooks), isNotNull(hookDeliveries.nextAttemptAt)),
     );
   return db
     .update(hookDeliveries)
     .set({ status: "failed", nextAttemptAt: null, failure: reason, updatedAt: now })
-    .where(
-      and(
-        inArray(hookDeliveries.hookId, unsendableHooks),
-        eq(hookDeliveries.status, "pending"),
-        eq(hookDeliveries.isRequested, false),
-      ),
-    );
+    .where(and(inArray(hookDeliveries.id, pending), eq(hookDeliveries.isRequested, false)));
 }
 
 /**
@@ -141,7 +138,7 @@ const leaseAndSelectDue = prepareAll((db, range: Params<DueRange>) => ({
       ),
     )
     .returning(),
-  givenUp: giveUpUnsendable(db, range),
+  givenUp: giveUpUnsendable(db, { ...range, isLeased: eq(hooks.leasedUntil, range.token) }),
   due: selectDue(db, range),
   payloads: selectDuePayloads(db, range),
 }));

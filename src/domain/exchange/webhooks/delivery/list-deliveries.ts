@@ -1,4 +1,4 @@
-import { and, count, desc, eq, type SQL } from "drizzle-orm";
+import { and, count, desc, eq, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
 import { batch } from "../../../../db/batch.ts";
@@ -71,11 +71,12 @@ export async function listDeliveries(
   filter: DeliveryFilter,
   { size, offset }: Slice,
 ): Promise<Listed<DeliveryEntry>> {
-  const listed = { hookId, status: filter.status, event: filter.event };
+  const { status, event } = filter;
+  const listed = { hookId, event };
   const { found, items, counts } = await batch(db, {
     found: selectIdOfHook(db, { hookId, owner: hookOwnerArgument(hookOwner) }),
-    items: deliveriesOfHook(db, { ...listed, size, offset }),
-    counts: deliveryCount(db, listed),
+    items: deliveriesOfHook(db, { ...listed, size, offset }, { status }),
+    counts: deliveryCount(db, listed, { status }),
   });
   if (found.length === 0) throw notFound();
   return {
@@ -93,35 +94,32 @@ export const selectIdOfHook = prepare(
       .where(and(eq(hooks.id, p.hookId), isHookOf(p.owner))),
 );
 
-type HookDeliveryFilter = DeliveryFilter & { hookId: number };
+type HookDeliveryFilter = Pick<DeliveryFilter, "event"> & { hookId: number };
 
-const isListed = ({ hookId, status, event }: Params<HookDeliveryFilter>) =>
+/** The shape of a list: its status is a part of the SQL, so that the index of failures serves. */
+type OfStatus = { readonly status?: DeliveryStatus | undefined };
+
+const isListed = ({ hookId, event }: Params<HookDeliveryFilter>, { status }: OfStatus) =>
   and(
     eq(hookDeliveries.hookId, hookId),
-    status && eq(hookDeliveries.status, status),
+    status && sql`${hookDeliveries.status} = ${sql.raw(`'${status}'`)}`,
     event && eq(hookDeliveries.event, event),
   );
 
-const deliveriesOfHook = prepare((db, p: Params<HookDeliveryFilter & Slice>) =>
+const deliveriesOfHook = prepare((db, p: Params<HookDeliveryFilter & Slice>, shape: OfStatus) =>
   db
     .select({ ...DELIVERY_COLUMNS, eventId: webhookEvents.eventId })
     .from(hookDeliveries)
     .innerJoin(webhookEvents, eq(webhookEvents.id, hookDeliveries.webhookEventId))
-    .where(isListed(p))
-    .orderBy(newestFirst(p))
+    .where(isListed(p, shape))
+    .orderBy(desc(hookDeliveries.id))
     .limit(p.size)
     .offset(p.offset),
 );
 
-const deliveryCount = prepare((db, p: Params<HookDeliveryFilter>) =>
+const deliveryCount = prepare((db, p: Params<HookDeliveryFilter>, shape: OfStatus) =>
   db
     .select({ total: count().as("total") })
     .from(hookDeliveries)
-    .where(isListed(p)),
+    .where(isListed(p, shape)),
 );
-
-/**
- * Ids of webhook events and of their deliveries rise together; each of the two orders has an index.
- */
-const newestFirst = ({ status, event }: Params<HookDeliveryFilter>): SQL =>
-  desc(status || event ? hookDeliveries.id : hookDeliveries.webhookEventId);

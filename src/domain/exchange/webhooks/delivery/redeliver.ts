@@ -65,7 +65,8 @@ export async function redeliverFailed(
   const { db } = ctx;
   const isFailed = and(
     eq(hookDeliveries.hookId, hookId),
-    eq(hookDeliveries.status, "failed"),
+    // As text, so that the index of those serves.
+    sql`${hookDeliveries.status} = 'failed'`,
     gte(hookDeliveries.createdAt, since),
   );
   const { found, counts } = await batch(db, {

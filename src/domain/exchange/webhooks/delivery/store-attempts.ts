@@ -1,4 +1,4 @@
-import { and, eq, gte, inArray, isNull, lte, or, type SQL, sql } from "drizzle-orm";
+import { and, eq, getTableColumns, gte, isNull, lte, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../../context.ts";
 import { batch } from "../../../../db/batch.ts";
@@ -71,7 +71,7 @@ export interface Stored {
  * The check for due deliveries and the release are one statement, so a delivery that is added
  * concurrently is not missed.
  *
- * Cost: one round trip, whatever the number of hooks and attempts.
+ * Cost: one round trip, whatever the number of hooks and attempts, and one row for each hook.
  *
  * @param works Each of a different hook.
  * @param knownIds Webhook events whose payloads are not read again.
@@ -85,113 +85,126 @@ export async function storeAttempts(
   const { db } = ctx;
   // Rises with each write, so that a write of unknown outcome can be repeated without effect.
   const token = Math.max(now + LEASE_MS, ...works.map((work) => work.token + 1));
-  const ids = works.map(({ hookId }) => hookId);
   const releasing = works.filter(({ release }) => release !== "never");
   const releasingIds = releasing.map(({ hookId }) => hookId);
-  const alwaysIds = releasing.flatMap(({ release, hookId }) =>
-    release === "always" ? [hookId] : [],
-  );
   const pausing = works.filter((work) => reachesPauseLimit(ctx, work, now));
   const unsendableIds = [...new Set([...releasingIds, ...pausing.map(({ hookId }) => hookId)])];
   const ofHookMax = ofHookMaxFor(releasingIds.length);
   const range = { hookIds: releasingIds, token, now, ofHookMax, knownIds };
+  const leases = formatLeases(works);
 
   const ifReleasing = <T>(statement: T): T[] => (releasing.length > 0 ? [statement] : []);
   const selects = selectDueWithPayloads(db, range);
-  const { released, held, due, payloads } = await batch(db, {
-    // Renews the leases first: the other statements have an effect only on hooks with the new
-    // token.
-    renewed: updateHooks(db, { rows: formatChanges(works), token }),
+  const {
+    hooks: changed,
+    due,
+    payloads,
+  } = await batch(db, {
+    // The hooks come last: these statements have an effect only on hooks that are still leased.
     stored: chunksOf(works.flatMap(({ records }) => records.map((each) => each.deliveryJson))).map(
-      (rows) => updateDeliveries(db, { rows: `[${rows.join(",")}]`, token }),
+      (rows) => updateDeliveries(db, { rows: `[${rows.join(",")}]`, leases }),
     ),
-    paused: pausing.flatMap(({ before }) => pause(ctx, before, token, now)),
-    givenUp: unsendableIds.length > 0 ? [giveUp(db, { hookIds: unsendableIds, token, now })] : [],
-    released: ifReleasing(releaseLeases(db, { hookIds: releasingIds, alwaysIds, token, now })),
-    held: selectHeld(db, { ids, token }),
+    paused: pausing.flatMap((work) => pause(ctx, work, now)),
+    givenUp: unsendableIds.length > 0 ? [giveUp(db, { hookIds: unsendableIds, leases, now })] : [],
+    hooks: updateHooks(db, { rows: formatChanges(works), token, now }),
     due: ifReleasing(selects.due),
     payloads: ifReleasing(selects.payloads),
   });
-  const releasedById = new Map(released.flat().map((hook) => [hook.id, hook]));
-  const heldById = new Map(held.map((hook) => [hook.id, hook]));
+  const changedById = new Map(changed.map((hook) => [hook.id, hook]));
   const dueOfHook = Map.groupBy(due.flat(), ({ hookId }) => hookId);
   return {
     token,
     payloads: payloads.flat(),
     of: (hookId) => {
-      const done = releasedById.get(hookId);
-      if (done) {
-        const { nextAt, backoffUntil } = done;
-        return { kind: "released", nextAt: nextAt && Math.max(nextAt, backoffUntil ?? 0) };
-      }
-      const hook = heldById.get(hookId);
-      return hook ? { kind: "held", hook, due: dueOfHook.get(hookId) ?? [] } : { kind: "lost" };
+      const hook = changedById.get(hookId);
+      if (!hook) return { kind: "lost" };
+      const { leasedUntil, nextAt, backoffUntil } = hook;
+      if (leasedUntil !== null) return { kind: "held", hook, due: dueOfHook.get(hookId) ?? [] };
+      return { kind: "released", nextAt: nextAt && Math.max(nextAt, backoffUntil ?? 0) };
     },
   };
 }
 
+/** The leases of hooks, as the JSON of a list. */
+const formatLeases = (works: readonly HookWork[]): string =>
+  JSON.stringify(works.map(({ hookId, token }) => ({ id: hookId, token })));
+
 /** How attempts change hooks, as the JSON of a list. */
 const formatChanges = (works: readonly HookWork[]): string =>
   JSON.stringify(
-    works.map(({ hookId, token, records }) => {
+    works.map(({ hookId, token, records, release }) => {
       const { last, ...change } = toHookChange(records);
-      return { id: hookId, token, lastStatus: last?.status, lastDeliveredAt: last?.at, ...change };
+      const changed = { lastStatus: last?.status, lastDeliveredAt: last?.at, ...change };
+      return { id: hookId, token, release, ...changed };
     }),
   );
 
-/** Rows as JSON, and the token of the lease that is held by then. */
-type Rows = Params<{ rows: string; token: number }>;
-
-const updateHooks = prepare((db, { rows, token }: Rows) => {
+/**
+ * Releases leases of hooks without due deliveries or that back off, if they are to be released, and
+ * renews the others.
+ */
+const updateHooks = prepare((db, p: Params<{ rows: string; token: number; now: number }>) => {
   const value = (name: string): SQL => sql.raw(`work.value ->> '${name}'`);
-  const { lastStatus, lastDeliveredAt, failingSince, failureCount, backoffUntil } = hooks;
+  const { lastStatus, lastDeliveredAt, failingSince, failureCount } = hooks;
+  const backoffUntil = sql`iif(
+    ${value("backoffUntil")} is null,
+    ${hooks.backoffUntil},
+    max(coalesce(${hooks.backoffUntil}, 0), ${value("backoffUntil")})
+  )`;
+  const isReleased = sql`case ${value("release")}
+    when 'always' then 1
+    when 'if-done' then coalesce(${backoffUntil} > ${p.now}, 0) or not ${hasDue(p.now)}
+  end`;
+  const nextAt = qualified<number | null>(sql`iif(${hooks.leasedUntil} is null, (
+    select min(${hookDeliveries.nextAttemptAt})
+    from ${hookDeliveries}
+    where ${hookDeliveries.hookId} = ${hooks.id} and ${hookDeliveries.nextAttemptAt} is not null
+  ), null)`);
   return db
     .update(hooks)
     .set({
-      leasedUntil: token,
+      leasedUntil: sql`iif(${isReleased}, null, ${p.token})`,
       lastStatus: sql`coalesce(${value("lastStatus")}, ${lastStatus})`,
       lastDeliveredAt: sql`coalesce(${value("lastDeliveredAt")}, ${lastDeliveredAt})`,
       failingSince: sql`coalesce(
         iif(${value("isReset")}, null, ${failingSince}), ${value("failedAt")}
       )`,
       failureCount: sql`iif(${value("isReset")}, 0, ${failureCount}) + ${value("failureCount")}`,
-      backoffUntil: sql`iif(
-        ${value("backoffUntil")} is null,
-        ${backoffUntil},
-        max(coalesce(${backoffUntil}, 0), ${value("backoffUntil")})
-      )`,
+      backoffUntil,
     })
-    .from(sql`json_each(${rows}) work`)
-    .where(sql`${hooks.id} = ${value("id")} and ${hooks.leasedUntil} = ${value("token")}`);
+    .from(sql`json_each(${p.rows}) work`)
+    .where(sql`${hooks.id} = ${value("id")} and ${hooks.leasedUntil} = ${value("token")}`)
+    .returning({ ...getTableColumns(hooks), nextAt: nextAt.as("next_at") });
 });
 
 /** Leaves a delivery pending if a redelivery was requested during the attempt. */
-const updateDeliveries = prepare((db, { rows, token }: Rows) => {
+const updateDeliveries = prepare((db, p: Params<{ rows: string; leases: string }>) => {
   const value = (name: string): SQL => sql.raw(`attempt.value ->> '${name}'`);
   const columns = STORED_COLUMNS.map((name) => [name, value(name)] as const);
   return db
     .update(hookDeliveries)
     .set(Object.fromEntries(columns))
-    .from(sql`json_each(${rows}) attempt`)
+    .from(sql`json_each(${p.rows}) attempt`)
     .where(
       sql`${hookDeliveries.id} = ${value("id")}
         and ${hookDeliveries.nextAttemptAt} = ${value("dueAt")}
         and exists (
           select 1
           from ${hooks}
-          where ${hooks.id} = ${hookDeliveries.hookId} and ${hooks.leasedUntil} = ${token}
+          where ${hooks.id} = ${hookDeliveries.hookId} and ${areLeased(p.leases)}
         )`,
     );
 });
 
-const giveUp = prepare(giveUpUnsendable);
-
-const selectHeld = prepare((db, p: Params<{ ids: readonly number[]; token: number }>) =>
-  db
-    .select()
-    .from(hooks)
-    .where(and(inArray(hooks.id, p.ids), eq(hooks.leasedUntil, p.token))),
+const giveUp = prepare(
+  (db, p: Params<{ hookIds: readonly number[]; leases: string; now: number }>) =>
+    giveUpUnsendable(db, { ...p, isLeased: areLeased(p.leases) }),
 );
+
+/** The condition that a hook is still leased as it was. */
+const areLeased = (leases: SQL): SQL => sql`(${hooks.id}, ${hooks.leasedUntil}) in (
+  select value ->> 'id', value ->> 'token' from json_each(${leases})
+)`;
 
 const selectDueWithPayloads = prepareAll((db, range: Params<DueRange>) => ({
   due: selectDue(db, range),
@@ -229,7 +242,7 @@ function reachesPauseLimit({ config }: Ctx, { before, records }: HookWork, now: 
 }
 
 /** Pauses a hook and records the event, unless its row has changed meanwhile. */
-const pause = (ctx: Ctx, hook: Hook, token: number, now: number) => [
+const pause = (ctx: Ctx, { before: hook, records, token }: HookWork, now: number) => [
   ctx.db
     .update(hooks)
     .set({ pausedAt: now })
@@ -241,7 +254,7 @@ const pause = (ctx: Ctx, hook: Hook, token: number, now: number) => [
         eq(hooks.isActive, true),
         isNull(hooks.pausedAt),
         lte(hooks.failingSince, now - ctx.config.hookPauseMs),
-        gte(hooks.failureCount, PAUSE_FAILURES_MIN),
+        gte(hooks.failureCount, PAUSE_FAILURES_MIN - toHookChange(records).failureCount),
       ),
     ),
   recordIfChanged({ ...ctx, now }, { type: "hook.paused", ...eventOwnerOf(hook), hookId: hook.id }),
@@ -255,34 +268,3 @@ function eventOwnerOf({ repoId, ownerId }: Hook) {
   )`;
   return { ownerId: owner, repoId };
 }
-
-/** Which leases are released. */
-interface Release extends Pick<DueRange, "hookIds" | "token" | "now"> {
-  /** Hooks that are released even if deliveries are due. */
-  readonly alwaysIds: readonly number[];
-}
-
-/** Releases leases on hooks without due deliveries or that back off. */
-const releaseLeases = prepare((db, { hookIds, alwaysIds, token, now }: Params<Release>) => {
-  const { nextAttemptAt, hookId } = hookDeliveries;
-  const nextAt = qualified<number | null>(sql`(
-    select min(${nextAttemptAt})
-    from ${hookDeliveries}
-    where ${hookId} = ${hooks.id} and ${nextAttemptAt} is not null
-  )`);
-  return db
-    .update(hooks)
-    .set({ leasedUntil: null })
-    .where(
-      and(
-        inArray(hooks.id, hookIds),
-        eq(hooks.leasedUntil, token),
-        or(
-          inArray(hooks.id, alwaysIds),
-          sql`${hooks.backoffUntil} > ${now}`,
-          sql`not ${hasDue(now)}`,
-        ),
-      ),
-    )
-    .returning({ id: hooks.id, backoffUntil: hooks.backoffUntil, nextAt: nextAt.as("next_at") });
-});

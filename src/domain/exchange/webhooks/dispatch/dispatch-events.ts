@@ -70,13 +70,15 @@ const DELIVERIES_MAX = 10_000;
  * Cost: one round trip if nothing is pending, and for up to fifty events without hooks; three for
  * up to fifty events without subscribers. An event with subscribers takes two more, and one for
  * each push or status in it.
+ *
+ * @param first What `takeDueEvents` took, if it was called before.
  */
-export async function dispatchEvents(ctx: Ctx): Promise<void> {
+export async function dispatchEvents(ctx: Ctx, first?: readonly EventRow[]): Promise<void> {
   const budget = new WorkBudget(ctx.now, { ms: WORK_MS, statements: STATEMENTS_MAX });
   const starter = new DeliveryStarter(ctx.eventQueues);
   const work: DispatchWork = { ctx, budget, starter };
   try {
-    let taken = await acquireLease(ctx, budget);
+    let taken = first ?? (await acquireLease(ctx, budget));
     while (taken.length > 0) {
       const leased = taken.filter(({ dispatchAt }) => dispatchAt !== null);
       if (leased.length > 0) taken = await dispatchLeased(work, inOrder(leased));
@@ -96,16 +98,18 @@ interface DispatchWork {
   readonly starter: DeliveryStarter;
 }
 
+function acquireLease({ db, config }: Ctx, budget: WorkBudget) {
+  budget.consume(1);
+  return takeDueEvents({ db, config, now: budget.now });
+}
+
 /**
  * Takes due events, but none behind an event of its repository that is not due yet: leases those
  * that may have hooks, and marks the others as dispatched, which is all that there is to do for
  * most events.
  */
-function acquireLease({ db, config }: Ctx, budget: WorkBudget) {
-  const { now } = budget;
-  budget.consume(1);
-  return takeDue(db, { now, areHooksOn: !config.areWebhooksDisabled });
-}
+export const takeDueEvents = ({ db, config, now }: Pick<Ctx, "db" | "config" | "now">) =>
+  takeDue(db, { now, areHooksOn: !config.areWebhooksDisabled });
 
 /** Events that keep the payload of what was deleted until they are dispatched. */
 const isDeletion = inArray(events.type, [...DELETION_KINDS]);

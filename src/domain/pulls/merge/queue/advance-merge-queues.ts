@@ -42,10 +42,12 @@ export const advanceMergeQueues: Consequence = {
     "repository.pushed",
   ],
   // A queue that is made later looks at its base itself.
-  isNeeded: sql`(
-    ${events.type} not in ('repository.pushed', 'commit_status.created')
-    or exists (select 1 from ${mergeQueues} where ${mergeQueues.repoId} = ${events.repoId})
-  )`,
+  isNeeded: sql`case
+    when ${events.type} in ('repository.pushed', 'commit_status.created')
+      then exists (select 1 from ${mergeQueues} where ${mergeQueues.repoId} = ${events.repoId})
+    when ${events.type} glob 'issue.*' then ${events.payload} ->> 'isPull'
+    else 1
+  end`,
   async handle(ctx, { event }, budget, state) {
     const isConcerned = concernedBy(event);
     if (!isConcerned) return undefined;
