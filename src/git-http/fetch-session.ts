@@ -21,7 +21,7 @@ import type { Snapshot } from "../storage/repository-records.ts";
 import type { ResultKey } from "../storage/result-cache.ts";
 import type { StoredRepository } from "../storage/storage.ts";
 import type { RefView } from "./advertised-refs.ts";
-import { formatTotal, type SentPack, keepPieces, openKept } from "./kept-pack.ts";
+import { formatTotal, type SentPack, type StoredPack, keepPieces, openKept } from "./kept-pack.ts";
 import { frameSpaced, inFrames } from "./pack-frames.ts";
 
 /** The prefixes that git puts before a short name to find a ref, in its order. */
@@ -170,7 +170,7 @@ export class FetchSession {
    *
    * @param payloadMax Maximum payload of a frame in bytes; undefined for a pack without side-band.
    */
-  async openPack(payloadMax: number | undefined): Promise<SentPack> {
+  async openPack(payloadMax: number | undefined): Promise<SentPack | StoredPack> {
     const isFramed = payloadMax === FRAME_PAYLOAD_MAX;
     const key = isFramed ? this.partKey() : undefined;
     const entry = key && (await this.repository.results.find(key));
@@ -184,17 +184,10 @@ export class FetchSession {
         : isFramed
           ? frameSpaced(bytes)
           : inFrames(bytes, payloadMax);
-    return {
-      objectCount: plan.toPack.size,
-      pieces: entry
-        ? keepPieces(
-            pieces,
-            entry,
-            this.stored.openGauge(),
-            this.isTipAlone() ? this.stored : undefined,
-          )
-        : pieces,
-    };
+    const sent = { objectCount: plan.toPack.size, pieces };
+    if (!entry) return sent;
+    const large = this.isTipAlone() ? this.stored : undefined;
+    return { ...sent, pieces: keepPieces(sent, entry, this.stored.openGauge(), large) };
   }
 
   /**

@@ -7,6 +7,7 @@ import { logBug } from "../lib/log.ts";
 import { ENTRY_BYTES_MAX, type ResultEntry } from "../storage/result-cache.ts";
 import { encodeUtf8 } from "../git/byte-text.ts";
 import type { KeptFile, StoredRepository } from "../storage/storage.ts";
+import type { SendWithin } from "../storage/bucket.ts";
 
 /** A pack as it is sent, and the number of its objects. */
 export interface SentPack {
@@ -14,6 +15,21 @@ export interface SentPack {
   /** Returns git's summary line ("Total …"). */
   readonly pieces: AsyncGenerator<Uint8Array, string>;
 }
+
+/** A pack in frames that are a file of the bucket. */
+export interface StoredPack {
+  readonly objectCount: number;
+  readonly send: SendWithin;
+}
+
+/** What is kept of a pack that is in the bucket. */
+interface KeptPack extends KeptFile {
+  readonly objectCount: number;
+}
+
+/** Git's summary line of a pack that was kept. */
+export const formatKeptTotal = (objectCount: number): string =>
+  formatTotal(objectCount, { verbatim: objectCount, verbatimPacks: 1 });
 
 /** Git's summary line of a pack that was sent. What the report lacks is 0. */
 export function formatTotal(
@@ -46,15 +62,14 @@ export async function openKept(
   stored: StoredRepository,
   entry: ResultEntry | undefined,
   now: number,
-): Promise<SentPack | undefined> {
+): Promise<SentPack | StoredPack | undefined> {
   const { pieces } = entry ?? {};
   const first = await pieces?.next();
   if (!pieces || !first || first.done) return undefined;
   if (first.value[0] !== IN_BUCKET) return openFrames(first.value, pieces);
-  const file = JSON.parse(new TextDecoder().decode(first.value)) as KeptFile;
-  const filePieces = await stored.openKeptFile(file, now);
-  const begun = await filePieces?.next();
-  return filePieces && begun && !begun.done ? openFrames(begun.value, filePieces) : undefined;
+  const { objectCount, ...file } = JSON.parse(new TextDecoder().decode(first.value)) as KeptPack;
+  const send = await stored.openKeptFile(file, now);
+  return send && { objectCount, send };
 }
 
 function openFrames(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): SentPack {
@@ -63,7 +78,7 @@ function openFrames(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): SentPa
   async function* pieces(): AsyncGenerator<Uint8Array, string> {
     yield first;
     yield* rest;
-    return formatTotal(objectCount, { verbatim: objectCount, verbatimPacks: 1 });
+    return formatKeptTotal(objectCount);
   }
   return { objectCount, pieces: pieces() };
 }
@@ -75,7 +90,7 @@ function openFrames(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): SentPa
  * @param large The repository, if a large one is to be kept.
  */
 export async function* keepPieces(
-  sent: AsyncGenerator<Uint8Array, string>,
+  { objectCount, pieces: sent }: SentPack,
   entry: ResultEntry,
   gauge: Gauge,
   large?: StoredRepository,
@@ -95,7 +110,7 @@ export async function* keepPieces(
       if (done) {
         if (pieces) entry.keep(joinBytes(pieces));
         const kept = await file?.finish();
-        if (kept) entry.keep(encodeUtf8(JSON.stringify(kept)));
+        if (kept) entry.keep(encodeUtf8(JSON.stringify({ ...kept, objectCount })));
         return value;
       }
       await file?.write(value);

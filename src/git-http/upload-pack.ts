@@ -38,6 +38,7 @@ import { viewRefs } from "./advertised-refs.ts";
 import { gitAnswer, logSent } from "./answer.ts";
 import { openRefs, type RefOwner } from "./open-refs.ts";
 import { coversRequest, FetchSession } from "./fetch-session.ts";
+import { formatKeptTotal } from "./kept-pack.ts";
 
 const RESULT = "git-upload-pack-result";
 const EMPTY = new Uint8Array(0);
@@ -250,18 +251,23 @@ async function answerWithPack(
   wantsProgress: boolean,
   payloadMax: number | undefined,
 ): Promise<Response> {
-  const { objectCount: size, pieces: packPieces } = await session.openPack(payloadMax);
-  async function* pieces(): AsyncGenerator<Uint8Array> {
-    yield front;
+  const pack = await session.openPack(payloadMax);
+  const { objectCount: size } = pack;
+  const counted = `Enumerating objects: ${size}, done.\nCounting objects: 100% (${size}/${size}), done.\n`;
+  const progress = (text: string): Uint8Array =>
+    wantsProgress && payloadMax !== undefined ? formatProgress(text, payloadMax) : EMPTY;
+  const before = joinBytes([front, progress(counted)]);
+  const onEnd = (sentBytes: number): void => logSent(context.requestId, context.usage, sentBytes);
+  if ("send" in pack) {
+    const after = joinBytes([progress(formatKeptTotal(size)), FLUSH_PKT]);
+    return gitAnswer(RESULT, pack.send(before, after, onEnd));
+  }
+  async function* pieces(sent: AsyncGenerator<Uint8Array, string>): AsyncGenerator<Uint8Array> {
+    yield before;
     try {
-      if (payloadMax === undefined) {
-        yield* packPieces;
-        return;
-      }
-      const counted = `Enumerating objects: ${size}, done.\nCounting objects: 100% (${size}/${size}), done.\n`;
-      if (wantsProgress) yield formatProgress(counted, payloadMax);
-      const summary = yield* packPieces;
-      if (wantsProgress) yield formatProgress(summary, payloadMax);
+      const summary = yield* sent;
+      if (payloadMax === undefined) return;
+      yield progress(summary);
       yield FLUSH_PKT;
     } catch (error) {
       logBug(context.requestId, error);
@@ -269,6 +275,5 @@ async function answerWithPack(
       yield formatBandError(`internal error, request ${context.requestId}`, payloadMax);
     }
   }
-  const onEnd = (sentBytes: number): void => logSent(context.requestId, context.usage, sentBytes);
-  return gitAnswer(RESULT, streamOf(pieces(), onEnd));
+  return gitAnswer(RESULT, streamOf(pieces(pack.pieces), onEnd));
 }

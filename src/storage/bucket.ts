@@ -236,18 +236,30 @@ export class Bucket {
     return this.streamBy(key, undefined, pieceBytes, (body) => readPieces(body, pieceBytes));
   }
 
-  /** The same of a file that may be gone, or of another size. */
-  async streamIfThere(
-    key: string,
-    sizeBytes: number,
-    pieceBytes: number,
-  ): Promise<AsyncGenerator<Uint8Array> | undefined> {
-    const object = await this.semaphore.run(() => this.bucket.get(key));
+  /**
+   * Opens a file to be sent between other bytes; undefined if it is gone, or of another size.
+   *
+   * @returns Streams all of it, once. Calls `onEnd` with the number of bytes that were sent.
+   */
+  async openWithin(key: string, sizeBytes: number): Promise<SendWithin | undefined> {
+    const reads = cutSpans([{ key, start: 0, end: sizeBytes }]);
+    const { start, end } = reads.next().value as FileSpan;
+    const range = { offset: start, length: end - start };
+    const object = await this.semaphore.run(() => this.bucket.get(key, { range }));
     if (object?.size !== sizeBytes) {
       await object?.body.cancel();
       return undefined;
     }
-    return this.send(object.body, pieceBytes, (body) => readPieces(body, pieceBytes));
+    return (before, after, onEnd) => {
+      const bytes = before.length + sizeBytes + after.length;
+      const { readable, writable } = new FixedLengthStream(bytes);
+      const sending = this.sendSpans(object.body, () => this.readNext(reads), writable, {
+        before,
+        after,
+      });
+      void sending.then((isSent) => onEnd(isSent ? bytes : 0));
+      return readable;
+    };
   }
 
   private async *streamBy(
@@ -289,10 +301,7 @@ export class Bucket {
   /** The same of ranges of several files, one after the other. */
   async openSpans(spans: readonly FileSpan[]): Promise<ReadableStream<Uint8Array>> {
     const reads = cutSpans(spans);
-    const next = (): Promise<ReadableStream<Uint8Array>> | undefined => {
-      const { value, done } = reads.next();
-      return done ? undefined : this.get(value.key, value);
-    };
+    const next = () => this.readNext(reads);
     const first = await next();
     if (!first) return new Blob([]).stream();
     const sizeBytes = spans.reduce((sum, { start, end }) => sum + end - start, 0);
@@ -302,16 +311,28 @@ export class Bucket {
     return readable;
   }
 
-  /** Sends spans; if a read fails, or the reader cancels, the stream fails. */
+  private readNext(
+    reads: Generator<FileSpan, undefined>,
+  ): Promise<ReadableStream<Uint8Array>> | undefined {
+    const { value, done } = reads.next();
+    return done ? undefined : this.get(value.key, value);
+  }
+
+  /**
+   * Sends spans; if a read fails, or the reader cancels, the stream fails. @returns Whether all was
+   * sent.
+   */
   private async sendSpans(
     first: ReadableStream<Uint8Array>,
     read: () => Promise<ReadableStream<Uint8Array>> | undefined,
     writable: WritableStream<Uint8Array>,
-  ): Promise<void> {
+    { before, after }: { before?: Uint8Array; after?: Uint8Array } = {},
+  ): Promise<boolean> {
     let next: Promise<ReadableStream<Uint8Array>> | undefined = Promise.resolve(first);
     // One that is being sent and one that is being read.
     this.usage.hold(2 * SPAN_BYTES);
     try {
+      if (before) await writeBytes(writable, before);
       while (next) {
         const span: ReadableStream<Uint8Array> = await next;
         next = read();
@@ -319,10 +340,13 @@ export class Bucket {
         next?.catch(ignore);
         await span.pipeTo(writable, { preventClose: true });
       }
+      if (after) await writeBytes(writable, after);
       await writable.close();
+      return true;
     } catch (error) {
       await writable.abort(error).catch(ignore);
       await next?.then((span) => span.cancel()).catch(ignore);
+      return false;
     } finally {
       this.usage.hold(-2 * SPAN_BYTES);
     }
@@ -462,6 +486,22 @@ export class Bucket {
       await this.delete(deleted);
       if (!truncated || deleted.length < keys.length) return;
     }
+  }
+}
+
+/** Streams a file between other bytes. */
+export type SendWithin = (
+  before: Uint8Array,
+  after: Uint8Array,
+  onEnd: (sentBytes: number) => void,
+) => ReadableStream<Uint8Array>;
+
+async function writeBytes(writable: WritableStream<Uint8Array>, bytes: Uint8Array): Promise<void> {
+  const writer = writable.getWriter();
+  try {
+    await writer.write(bytes);
+  } finally {
+    writer.releaseLock();
   }
 }
 

@@ -2,6 +2,8 @@ import { createDeflate, createDeflateRaw, createGzip, deflateRawSync } from "nod
 
 import type { Compressor, Deflating } from "../git/codec.ts";
 
+/** Zlib's own level. */
+const DEFAULT_LEVEL = 6;
 /** Maximum size of a piece of compressed output, in bytes. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -11,10 +13,8 @@ const PIECE_BYTES = 64 * 1024;
  */
 export const compressor: Compressor = {
   deflateRaw: (bytes) => deflateRawSync(bytes),
-  open: (format) => {
-    const options = { chunkSize: PIECE_BYTES };
-    return openDeflating(CREATE[format](options));
-  },
+  open: (format, level = DEFAULT_LEVEL) =>
+    openDeflating(CREATE[format]({ chunkSize: PIECE_BYTES, level })),
 };
 
 const CREATE = { raw: createDeflateRaw, zlib: createDeflate, gzip: createGzip };

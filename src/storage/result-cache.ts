@@ -10,7 +10,7 @@ import { LruCache } from "../lib/lru-cache.ts";
 /**
  * Bumped when the meaning of cached results changes, so that results of older code are not read.
  */
-const VERSION = 4;
+const VERSION = 5;
 
 /** The first character of a cached result. */
 const COMPLETE = "+";

@@ -19,7 +19,7 @@ import { isolateWrites } from "../lib/writes.ts";
 import type { PackFileKind, Scratch, StoredObject } from "../git/store.ts";
 import { ArtifactFiles } from "./artifact-files.ts";
 import { AvatarFiles } from "./avatar-files.ts";
-import { Bucket, type FileCache, type Upload } from "./bucket.ts";
+import { Bucket, type FileCache, type SendWithin, type Upload } from "./bucket.ts";
 import { codec } from "./codec.ts";
 import { DeliveryArchives } from "./delivery-archives.ts";
 import type { DigestName } from "./digest-name.ts";
@@ -200,8 +200,6 @@ export interface KeptFile {
 
 /** For how long a kept file is read, in milliseconds: whoever begins then can end. */
 const KEPT_LIFE_MS = UPLOAD_LIFE_MS / 2;
-/** Size of the pieces in which it is read, in bytes. */
-const KEPT_PIECE_BYTES = 256 * 1024;
 
 /** A recorded upload, and the repository's snapshot when the upload began. */
 export interface BegunUpload {
@@ -344,14 +342,13 @@ export class StoredRepository {
     };
   }
 
-  /** Streams a kept file; undefined if it is gone, or about to. */
+  /** Opens a kept file; undefined if it is gone, or about to. */
   async openKeptFile(
     { uploadId, sizeBytes, at }: KeptFile,
     now: number,
-  ): Promise<AsyncGenerator<Uint8Array> | undefined> {
+  ): Promise<SendWithin | undefined> {
     if (now - at > KEPT_LIFE_MS) return undefined;
-    const key = scratchKey(this.networkName, uploadId, 0);
-    return this.bucket.streamIfThere(key, sizeBytes, KEPT_PIECE_BYTES);
+    return this.bucket.openWithin(scratchKey(this.networkName, uploadId, 0), sizeBytes);
   }
 
   /** A builder for the pack of a server-side change, which is then stored through `receivePack`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from "vitest";
 
-import { keepPieces } from "../../src/git-http/kept-pack.ts";
+import { keepPieces, type SentPack } from "../../src/git-http/kept-pack.ts";
 import { ENTRY_BYTES_MAX } from "../../src/storage/result-cache.ts";
 import { UPLOAD_LIFE_MS } from "../../src/storage/retention.ts";
 import type { StoredRepository } from "../../src/storage/storage.ts";
@@ -177,11 +177,14 @@ describe("the pack of a large tip of the default branch", () => {
   });
 });
 
-async function* zeros(bytes: number): AsyncGenerator<Uint8Array, string> {
-  for (let left = bytes; left > 0; left -= 1024 * 1024) {
-    yield new Uint8Array(Math.min(left, 1024 * 1024));
+function zeros(bytes: number): SentPack {
+  async function* pieces(): AsyncGenerator<Uint8Array, string> {
+    for (let left = bytes; left > 0; left -= 1024 * 1024) {
+      yield new Uint8Array(Math.min(left, 1024 * 1024));
+    }
+    return "end";
   }
-  return "end";
+  return { objectCount: 1, pieces: pieces() };
 }
 
 /** Text that can't be compressed to less than three quarters. */

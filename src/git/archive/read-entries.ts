@@ -1,6 +1,7 @@
 import type { ByteText } from "../byte-text.ts";
 import { isRegularMode } from "../object/tree.ts";
-import { sweepChains } from "../catalog/chain-sweep.ts";
+import { sweepEntries } from "../catalog/chain-sweep.ts";
+import type { Codec } from "../codec.ts";
 import type { PackCatalog, ObjectLocation } from "../catalog/pack-catalog.ts";
 import type { PackedObjects } from "../catalog/packed-objects.ts";
 import type { Gauge } from "../store.ts";
@@ -25,6 +26,7 @@ export interface ReadingOptions {
   readonly commit: FormattedCommit;
   /** Streams the content of a blob of any size, in pieces that the consumer may keep. */
   readonly stream: (location: ObjectLocation) => AsyncIterable<Uint8Array>;
+  readonly codec: Codec;
   readonly gauge: Gauge;
 }
 
@@ -78,25 +80,31 @@ class EntryReader {
    * individually.
    */
   private async readTogether(window: readonly ListedEntry[]): Promise<Map<number, Uint8Array>[]> {
-    const positions = this.catalog.packs.map(() => new Set<number>());
+    const { catalog, objects, options } = this;
+    const locations = catalog.packs.map(() => new Map<number, ObjectLocation>());
     for (const { location } of window) {
-      if (!location || this.catalog.sizeBytes(location) > WHOLE_BYTES_MAX) continue;
-      positions[location.pack]?.add(location.position);
+      if (!location || catalog.sizeBytes(location) > WHOLE_BYTES_MAX) continue;
+      locations[location.pack]?.set(location.position, location);
     }
     const contents: Map<number, Uint8Array>[] = [];
-    const { gauge } = this.options;
+    const { codec, gauge } = options;
     let heldBytes = 0;
-    for (const [pack, packPositions] of positions.entries()) {
-      const sweeping: Gauge = (bytes) => gauge(heldBytes + bytes);
-      const found = await sweepChains(
-        this.catalog,
-        pack,
-        [...packPositions],
-        sweeping,
-        this.objects.budget,
-      );
+    const sweeping: Gauge = (bytes) => gauge(heldBytes + bytes);
+    for (const [pack, byPosition] of locations.entries()) {
+      const found = new Map<number, Uint8Array>();
       contents.push(found);
-      for (const content of found.values()) heldBytes += content.length;
+      const wanted = Array.from(byPosition.values(), (location) => ({
+        entry: catalog.entry(location),
+        isResolved: true,
+      })).toSorted((a, b) => a.entry.start - b.entry.start);
+      const sweep = { codec, gauge: sweeping, budget: objects.budget };
+      for await (const some of sweepEntries(catalog, pack, wanted, sweep)) {
+        for (const { item, content } of some) {
+          if (!content) continue;
+          found.set(item.entry.location.position, content);
+          heldBytes += content.length;
+        }
+      }
     }
     gauge(heldBytes);
     return contents;

@@ -1,103 +1,120 @@
 import { type Budget, UNLIMITED } from "../budget.ts";
+import { type Codec, HOST_INFLATE_BYTES_MAX, HOST_INFLATE_BYTES_MIN } from "../codec.ts";
 import { corrupt } from "../error.ts";
 import { Inflater } from "../zlib/inflate.ts";
 import { applyDelta, readDeltaHeader } from "../pack/delta.ts";
-import { readEntryHeader } from "../pack/entry-header.ts";
-import { inflateInPieces } from "../pack/entry-reader.ts";
+import { type EntryHeader, readEntryHeader } from "../pack/entry-header.ts";
+import { INFLATED_BYTE_STEPS, inflateInPieces } from "../pack/entry-reader.ts";
 import { resident } from "./block-pool.ts";
+import { cutRuns, RunReader } from "./entry-runs.ts";
 import type { ObjectEntry, PackCatalog } from "./pack-catalog.ts";
 import type { Gauge } from "../store.ts";
 
-/** Target size of one read of stored entries, in bytes. */
-const READ_BYTES = 1024 * 1024;
-/** Largest gap of unneeded bytes that is read to join two reads, in bytes. */
-const GAP_BYTES_MAX = 64 * 1024;
 /** Entries whose rows in tables are loaded together. */
 const LOADED_TOGETHER = 1000;
-/** Number of reads in flight: distant storage has a latency however little is read. */
-const READS_AHEAD = 4;
-/**
- * Maximum size of contents held at once, in bytes: results, and bases that wait for their deltas.
- */
-const HELD_BYTES_MAX = 12 * 1024 * 1024;
+/** Number of runs in flight: distant storage has a latency however little is read. */
+const RUNS_AHEAD = 4;
+/** Maximum size of the bases that wait for their deltas, in bytes. */
+const LIVE_BYTES_MAX = 12 * 1024 * 1024;
+/** Size of the bytes and contents that are yielded together, in bytes. */
+const YIELDED_BYTES = 256 * 1024;
 
 /** Steps for an entry, and to copy a byte of a result. */
 const ENTRY_STEPS = 500;
 const COPIED_BYTE_STEPS = 0.15;
 
+/** An entry to be read. */
+interface Wanted {
+  readonly entry: ObjectEntry;
+  /** Whether the content of the object is wanted, too. */
+  readonly isResolved: boolean;
+}
+
+/** An entry that was read. */
+interface Swept<Item extends Wanted> {
+  readonly item: Item;
+  /** Its bytes, as a view. */
+  readonly stored: Uint8Array;
+  /**
+   * The content if it is wanted; undefined if the base comes after it in the pack, or if memory
+   * does not suffice.
+   */
+  readonly content: Uint8Array | undefined;
+}
+
+interface SweepOptions {
+  /** Inflates entries of usual size, if given; the result is the same. */
+  readonly codec?: Codec;
+  /** Receives the memory held by contents and by bytes that were read, in bytes. */
+  readonly gauge?: Gauge;
+  /**
+   * Pauses the work, which counts in it. Its bound does not end the work: the entries and their
+   * contents do.
+   */
+  readonly budget?: Budget;
+}
+
 /**
- * Reads objects of one pack in one pass over the entries of their delta chains.
+ * Reads entries of one pack in one pass, and with them those of the delta chains of the objects
+ * whose contents are wanted.
  *
- * Objects whose base comes after them in the pack, and objects that would exceed the memory limit,
- * are left out: the caller reads those one by one.
- *
- * @param budget Pauses the work, which counts in it. Its bound does not end the work: the size of
- *   the contents does.
- * @returns Contents by position in the index.
+ * @param wanted The entries in pack order.
+ * @returns The same, some at a time.
  */
-export async function sweepChains(
+export async function* sweepEntries<Item extends Wanted>(
   catalog: PackCatalog,
   pack: number,
-  targets: readonly number[],
-  gauge: Gauge = () => {},
-  budget: Budget = UNLIMITED,
-): Promise<Map<number, Uint8Array>> {
-  const sweep = new ChainSweep(catalog, pack, targets, budget);
+  wanted: readonly Item[],
+  options: SweepOptions,
+): AsyncGenerator<readonly Swept<Item>[]> {
+  const sweep = new ChainSweep(catalog, pack, wanted, options);
   if (catalog.pack(pack).blocks) await sweep.loadEntries();
   await sweep.findChains();
-  return sweep.run(gauge);
+  yield* sweep.run();
 }
 
-interface Entry {
-  readonly position: number;
+/** An entry to be read, and what is wanted of it: undefined for one of a chain alone. */
+interface Step<Item> {
   readonly start: number;
   readonly end: number;
-  readonly sizeBytes: number;
+  readonly entry: ObjectEntry;
+  readonly item: Item | undefined;
 }
 
-/** Entries read together, with the gaps between them. */
-interface Run {
-  readonly start: number;
-  readonly end: number;
-  readonly entries: readonly Entry[];
-}
-
-/** @param entries Sorted by offset. */
-function cutRuns(entries: readonly Entry[]): Run[] {
-  const runs: Run[] = [];
-  for (let at = 0; at < entries.length;) {
-    const { start, end: firstEnd } = entries[at] as Entry;
-    let end = firstEnd;
-    let stop = at + 1;
-    for (; stop < entries.length; stop++) {
-      const next = entries[stop] as Entry;
-      if (next.start - end > GAP_BYTES_MAX || next.end - start > READ_BYTES) break;
-      end = next.end;
-    }
-    runs.push({ start, end, entries: entries.slice(at, stop) });
-    at = stop;
-  }
-  return runs;
-}
-
-class ChainSweep {
+class ChainSweep<Item extends Wanted> {
   private readonly catalog: PackCatalog;
   private readonly pack: number;
-  private readonly targets: ReadonlySet<number>;
+  private readonly wanted: readonly Item[];
+  private readonly codec: Codec | undefined;
+  private readonly gauge: Gauge;
+  private readonly budget: Budget;
   /** The entries of the chains, where the pack's tables are read by block. */
   private entries: ReadonlyMap<number, ObjectEntry> | undefined;
   /** Number of pending deltas of each entry of the chains. */
   private readonly waiting = new Map<number, number>();
+  /** The contents of entries with pending deltas. */
   private readonly live = new Map<number, Uint8Array>();
-  private heldBytes = 0;
+  private liveBytes = 0;
   private readonly inflater = new Inflater();
-  private readonly budget: Budget;
 
-  constructor(catalog: PackCatalog, pack: number, targets: readonly number[], budget: Budget) {
-    this.budget = budget;
+  constructor(
+    catalog: PackCatalog,
+    pack: number,
+    wanted: readonly Item[],
+    { codec, gauge = () => {}, budget = UNLIMITED }: SweepOptions,
+  ) {
     this.catalog = catalog;
     this.pack = pack;
-    this.targets = new Set(targets);
+    this.wanted = wanted;
+    this.codec = codec;
+    this.gauge = gauge;
+    this.budget = budget;
+  }
+
+  private get targets(): number[] {
+    return this.wanted.flatMap(({ entry, isResolved }) =>
+      isResolved ? [entry.location.position] : [],
+    );
   }
 
   /** Loads what is known of the entries, where the pack's tables are read by block. */
@@ -105,7 +122,7 @@ class ChainSweep {
     const { catalog, pack } = this;
     const entries = new Map<number, ObjectEntry>();
     // Level by level, whose blocks are loaded side by side.
-    for (let level = [...this.targets]; level.length > 0;) {
+    for (let level = this.targets; level.length > 0;) {
       const bases: number[] = [];
       for (let at = 0; at < level.length; at += LOADED_TOGETHER) {
         const some = level.slice(at, at + LOADED_TOGETHER).map((position) => ({ pack, position }));
@@ -125,7 +142,8 @@ class ChainSweep {
 
   async findChains(): Promise<void> {
     for (const position of this.targets) {
-      await this.budget.pause(ENTRY_STEPS);
+      const pausing = this.budget.pause(ENTRY_STEPS);
+      if (pausing) await pausing;
       for (let at = position; at >= 0 && !this.waiting.has(at); at = this.baseOf(at)) {
         this.waiting.set(at, 0);
       }
@@ -146,82 +164,123 @@ class ChainSweep {
     return this.catalog.pack(this.pack).sidecar.bases[position] as number;
   }
 
-  async run(gauge: Gauge): Promise<Map<number, Uint8Array>> {
-    const { catalog, pack } = this;
-    const { source } = catalog.pack(pack);
-    const entries = Array.from(this.waiting.keys(), (position) => {
-      const { start, end, sizeBytes } = this.entryOf(position);
-      return { position, start, end, sizeBytes };
-    }).toSorted((a, b) => a.start - b.start);
-    await this.budget.pause(ENTRY_STEPS * entries.length);
-    const found = new Map<number, Uint8Array>();
-    const runs = cutRuns(entries);
-    const reading: Promise<Uint8Array>[] = [];
-    for (let next = 0, at = 0; at < runs.length; at++) {
-      for (; next < runs.length && next < at + READS_AHEAD; next++) {
-        const { start, end } = runs[next] as Run;
-        const read = source.read(start, end);
-        // The read is awaited later, or never if this function ends early, so the rejection needs a
-        // handler now.
-        read.catch(() => {});
-        reading.push(read);
+  async *run(): AsyncGenerator<readonly Swept<Item>[]> {
+    const { source } = this.catalog.pack(this.pack);
+    const runs = cutRuns(await this.listSteps());
+    const readers: RunReader[] = [];
+    let swept: Swept<Item>[] = [];
+    let sweptBytes = 0;
+    try {
+      for (const [at, { entries }] of runs.entries()) {
+        for (const run of runs.slice(at + readers.length, at + RUNS_AHEAD)) {
+          readers.push(new RunReader(source, run));
+        }
+        const [reader] = readers as [RunReader];
+        const readBytes = readers.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+        for (const { start, end, entry, item } of entries) {
+          const pausing = this.budget.pause();
+          if (pausing) await pausing;
+          const stored = reader.view(start, end) ?? (await reader.read(start, end));
+          const content = await this.resolve(entry, stored);
+          const entryBytes = stored.length + (content?.length ?? 0);
+          this.gauge(readBytes + this.liveBytes + sweptBytes + entryBytes);
+          if (!item) continue;
+          swept.push({ item, stored, content: item.isResolved ? content : undefined });
+          sweptBytes += stored.length + (item.isResolved ? (content?.length ?? 0) : 0);
+          if (sweptBytes < YIELDED_BYTES) continue;
+          yield swept;
+          swept = [];
+          sweptBytes = 0;
+        }
+        await reader.close();
+        readers.shift();
       }
-      const { start, entries: inRun } = runs[at] as Run;
-      const run = (await reading.shift()) as Uint8Array;
-      const readBytes = runs.slice(at, next).reduce((sum, each) => sum + each.end - each.start, 0);
-      for (const entry of inRun) {
-        const stored = run.subarray(entry.start - start, entry.end - start);
-        await this.budget.pause();
-        const content = await this.resolve(entry.position, stored);
-        if (!content) continue;
-        if (content.length !== entry.sizeBytes) {
-          throw corrupt("pack: entry differs from the sidecar");
-        }
-        if ((this.waiting.get(entry.position) ?? 0) > 0) {
-          this.live.set(entry.position, content);
-          this.heldBytes += content.length;
-        }
-        if (this.targets.has(entry.position)) {
-          found.set(entry.position, content);
-          this.heldBytes += content.length;
-        }
-        gauge(this.heldBytes + readBytes);
-        if (this.heldBytes > HELD_BYTES_MAX) return found;
-      }
+      yield swept;
+    } finally {
+      await Promise.all(readers.map((reader) => reader.close()));
     }
-    return found;
+  }
+
+  /** The wanted entries and those of chains, in pack order. */
+  private async listSteps(): Promise<Step<Item>[]> {
+    const steps: Step<Item>[] = [];
+    for (const item of this.wanted) {
+      const { entry } = item;
+      steps.push({ start: entry.start, end: entry.end, entry, item });
+    }
+    const listed = new Set(this.wanted.map(({ entry }) => entry.location.position));
+    for (const position of this.waiting.keys()) {
+      if (listed.has(position)) continue;
+      const entry = this.entryOf(position);
+      // What can't be held is not read either.
+      if (entry.sizeBytes > LIVE_BYTES_MAX) continue;
+      steps.push({ start: entry.start, end: entry.end, entry, item: undefined });
+    }
+    await this.budget.pause(ENTRY_STEPS * steps.length);
+    return steps.toSorted((a, b) => a.start - b.start);
   }
 
   /**
-   * Returns the content of an entry; undefined if the content of its base is not held, or if memory
-   * does not suffice.
+   * Returns the content of an entry of the chains; undefined if the content of its base is not
+   * held, or if memory does not suffice.
    */
-  private async resolve(position: number, stored: Uint8Array): Promise<Uint8Array | undefined> {
-    const base = this.baseOf(position);
-    const baseContent = this.live.get(base);
-    if (base >= 0 && !baseContent) return undefined;
+  private async resolve(entry: ObjectEntry, stored: Uint8Array): Promise<Uint8Array | undefined> {
+    const { position } = entry.location;
+    const deltas = this.waiting.get(position);
+    if (deltas === undefined || entry.sizeBytes > LIVE_BYTES_MAX) return undefined;
+    const base = entry.base && this.take(entry.base.position);
+    if (entry.base && !base) return undefined;
     const header = readEntryHeader(stored, 0);
     if (!header) throw corrupt("pack: entry cut off");
-    if (header.sizeBytes > HELD_BYTES_MAX) return undefined;
-    const inflated = new Uint8Array(header.sizeBytes);
-    this.budget.consume(ENTRY_STEPS);
-    await inflateInPieces(this.inflater, stored, header.next, inflated, this.budget);
-    if (!baseContent) return inflated;
-    const deltaHeader = readDeltaHeader(inflated);
-    if (!deltaHeader) throw corrupt("delta: cut off");
-    if (deltaHeader.resultBytes > HELD_BYTES_MAX) return undefined;
-    const content = new Uint8Array(deltaHeader.resultBytes);
-    this.budget.consume(COPIED_BYTE_STEPS * content.length);
-    applyDelta(baseContent, inflated, deltaHeader, content);
-    this.release(base, baseContent);
+    if (header.sizeBytes > LIVE_BYTES_MAX) return undefined;
+    const inflated = await this.inflate(stored, header);
+    const content = base ? this.apply(base, inflated, entry) : inflated;
+    if (content.length !== entry.sizeBytes) throw corrupt("pack: entry differs from the sidecar");
+    if (deltas > 0) this.hold(position, content);
     return content;
   }
 
-  private release(base: number, content: Uint8Array): void {
-    const left = (this.waiting.get(base) ?? 0) - 1;
-    this.waiting.set(base, left);
-    if (left > 0) return;
-    this.live.delete(base);
-    this.heldBytes -= content.length;
+  private async inflate(stored: Uint8Array, { next, sizeBytes }: EntryHeader): Promise<Uint8Array> {
+    this.budget.consume(ENTRY_STEPS);
+    const isUsual = sizeBytes >= HOST_INFLATE_BYTES_MIN && sizeBytes <= HOST_INFLATE_BYTES_MAX;
+    if (this.codec && isUsual) {
+      this.budget.consume(INFLATED_BYTE_STEPS * sizeBytes);
+      return this.codec.inflate(stored.subarray(next), sizeBytes);
+    }
+    const inflated = new Uint8Array(sizeBytes);
+    await inflateInPieces(this.inflater, stored, next, inflated, this.budget);
+    return inflated;
+  }
+
+  private apply(base: Uint8Array, delta: Uint8Array, { sizeBytes }: ObjectEntry): Uint8Array {
+    const header = readDeltaHeader(delta);
+    if (header?.resultBytes !== sizeBytes) throw corrupt("delta: differs from the sidecar");
+    const content = new Uint8Array(sizeBytes);
+    this.budget.consume(COPIED_BYTE_STEPS * sizeBytes);
+    applyDelta(base, delta, header, content);
+    return content;
+  }
+
+  private hold(position: number, content: Uint8Array): void {
+    this.live.set(position, content);
+    this.liveBytes += content.length;
+    // Deltas mostly follow their base: those of the one that has waited longest may come last.
+    for (const [oldest, { length }] of this.live) {
+      if (this.liveBytes <= LIVE_BYTES_MAX) return;
+      this.live.delete(oldest);
+      this.liveBytes -= length;
+    }
+  }
+
+  /** The content of a base for one of its deltas; the last one releases it. */
+  private take(position: number): Uint8Array | undefined {
+    const left = (this.waiting.get(position) ?? 0) - 1;
+    this.waiting.set(position, left);
+    const content = this.live.get(position);
+    if (content && left === 0) {
+      this.live.delete(position);
+      this.liveBytes -= content.length;
+    }
+    return content;
   }
 }

@@ -1,7 +1,8 @@
 import type { Codec, Compressor, Hash } from "../codec.ts";
 import { corrupt, overLimit } from "../error.ts";
 import { OID_BYTES } from "../oid.ts";
-import { sweepChains } from "./chain-sweep.ts";
+import { sweepEntries } from "./chain-sweep.ts";
+import { READ_BYTES } from "./entry-runs.ts";
 import {
   formatBaseDistance,
   formatEntryHeader,
@@ -25,10 +26,6 @@ import {
 } from "../zlib/deflate-in-pieces.ts";
 import { storedStream } from "../zlib/stored-stream.ts";
 
-/** Target size of one read of stored entries, in bytes. */
-const READ_BYTES = 1024 * 1024;
-/** Largest gap of unneeded bytes that is read to join two reads, in bytes. */
-const GAP_BYTES_MAX = 64 * 1024;
 /** Node number of the large object in scratch: there is one at a time. */
 const LARGE_NODE = 0;
 /** Target size of the pieces that are yielded, in bytes. */
@@ -37,8 +34,16 @@ const PIECE_BYTES = 64 * 1024;
 const PLAIN: Spacing = { gapBytes: 0, pieceBytes: 256 * 1024, count: 1 };
 /** A pack that is sent with at least so many bytes verbatim is worth a known trailer. */
 const TRAILER_BYTES_MIN = 4 * 1024 * 1024;
-/** Size limit of the objects to re-encode that are resolved together, in bytes. */
-const SWEEP_BYTES = 4 * 1024 * 1024;
+/** Entries that are read in one pass, and objects among them that are re-encoded, at most. */
+const PASS_ENTRIES = 8192;
+const PASS_REENCODED = 1024;
+/**
+ * Level of compression of what is re-encoded: it takes half of the usual time, and a tenth more
+ * bytes.
+ */
+const SENT_LEVEL = 1;
+/** Size limit of the objects that are resolved in a pass, in bytes. */
+const RESOLVED_BYTES_MAX = 4 * 1024 * 1024;
 
 export interface PackWriterOptions {
   readonly codec: Codec;
@@ -71,6 +76,15 @@ export interface KnownTrailers {
 /** Steps to write an entry. */
 const ENTRY_STEPS = 200;
 
+/** An entry to be written. */
+interface PlannedEntry {
+  readonly entry: ObjectEntry;
+  /** The home of its base, if it is a delta. */
+  readonly home: ObjectLocation | undefined;
+  /** Whether it is inflated, to be stored whole. */
+  readonly isResolved: boolean;
+}
+
 /** Statistics of a written pack, for the last line that git prints. */
 export interface PackReport {
   /** Number of objects written as deltas. */
@@ -89,9 +103,8 @@ export interface PackReport {
  * Entries are copied compressed, in the order of their pack: those at the front of a pack of which
  * all are wanted byte for byte, the others one by one. A delta is copied if its base is in
  * the new pack or the receiver has the base; otherwise the object is inflated and stored whole. The
- * pack is generated on demand: for a slow receiver, memory holds one run of entries, about
- * `READ_BYTES` or one delta, independent of object sizes, and up to `SWEEP_BYTES` of objects to be
- * deflated.
+ * pack is generated on demand: for a slow receiver, memory holds what a pass over the entries does,
+ * independent of object sizes.
  *
  * @param objects Reads the objects to deflate. Its budget pauses the work.
  * @param toPack The objects to write, each once, by its home (`PackCatalog.home`).
@@ -125,11 +138,6 @@ class PackWriter {
     verbatim: 0,
     verbatimPacks: 0,
   };
-  /**
-   * Contents of objects of the current pack that are resolved for re-encoding and not written yet.
-   */
-  private inflated = new Map<number, Uint8Array>();
-  private reencodedBytes = 0;
   /** Whether all that was written is copied: what is deflated depends on the platform's zlib. */
   private isReproducible = true;
   private large: LargeContents | undefined;
@@ -224,33 +232,32 @@ class PackWriter {
     const entries = await SourceEntries.find(catalog, pack, toPack, budget, this.parts[pack]);
     const { positions } = entries;
     this.written[pack] = new PositionNumbers(toPack.capacity(pack), positions.length);
-    let sweepEnd = 0;
     const tableBytes = entries.heldBytes + this.writtenBytes;
     // Sorting holds the entries twice.
     this.options.gauge?.(tableBytes + entries.heldBytes);
+    const sweeping: Gauge = (held) => this.options.gauge?.(tableBytes + 2 * PIECE_BYTES + held);
+    const options = { codec: this.options.codec, gauge: sweeping, budget };
     for (let at = 0; at < positions.length;) {
-      if (at >= sweepEnd) sweepEnd = await this.sweep(pack, entries, at);
-      const { stop, start, end } = findRun(entries, at);
-      const { location: first, base } = entries.at(at);
-      if (end - start > READ_BYTES && !base) {
+      const { start, end, base, location } = entries.at(at);
+      if (!base && end - start > READ_BYTES) {
         // The range read, the piece made of it, and the piece being sent.
         this.options.gauge?.(tableBytes + 3 * READ_BYTES);
-        this.recordStart(first, this.offset);
+        this.recordStart(location, this.offset);
         this.report.reused++;
         yield* this.copy(pack, start, end);
-        at = stop;
+        at++;
         continue;
       }
-      const run = await catalog.pack(pack).source.read(start, end);
-      this.options.gauge?.(tableBytes + run.length + 2 * PIECE_BYTES + this.reencodedBytes);
-      for (; at < Math.min(stop, sweepEnd); at++) {
-        const pausing = budget.pause(ENTRY_STEPS);
-        if (pausing) await pausing;
-        const entry = entries.at(at);
-        const stored = run.subarray(entry.start - start, entry.end - start);
-        const large = await this.write(entry, stored);
-        if (large) yield* this.writeLarge(entry, large);
-        if (this.pieceBytes >= PIECE_BYTES) yield this.take();
+      const planned = await this.planPass(entries, at);
+      at += planned.length;
+      for await (const some of sweepEntries(catalog, pack, planned, options)) {
+        for (const { item, stored, content } of some) {
+          const pausing = budget.pause(ENTRY_STEPS);
+          if (pausing) await pausing;
+          const large = await this.write(item, stored, content);
+          if (large) yield* this.writeLarge(item.entry, large);
+          if (this.pieceBytes >= PIECE_BYTES) yield this.take();
+        }
       }
     }
     return positions.length;
@@ -277,35 +284,24 @@ class PackWriter {
   }
 
   /**
-   * Resolves the next objects whose delta base is not available to the receiver. Returns the index
-   * after the last object considered.
+   * The entries from `first` on that are read in one pass, up to a long one that is copied by
+   * itself.
    */
-  private async sweep(pack: number, entries: SourceEntries, first: number): Promise<number> {
-    const { positions } = entries;
-    const reencoded: number[] = [];
-    let bytes = 0;
-    let at = first;
-    for (; at < positions.length && bytes < SWEEP_BYTES; at++) {
+  private async planPass(entries: SourceEntries, first: number): Promise<PlannedEntry[]> {
+    const planned: PlannedEntry[] = [];
+    let reencoded = 0;
+    for (let at = first; at < Math.min(first + PASS_ENTRIES, entries.positions.length); at++) {
       const pausing = this.objects.budget.pause(ENTRY_STEPS);
       if (pausing) await pausing;
-      const base = entries.base(at);
-      if (!base) continue;
-      const sizeBytes = entries.sizeBytes(at);
-      if (sizeBytes > SWEEP_BYTES) continue;
-      const home = this.findSentBase(base) ?? (await this.findBase(base));
-      if (this.isAvailable(home)) continue;
-      reencoded.push(positions[at] as number);
-      bytes += sizeBytes;
+      const entry = entries.at(at);
+      const { base, start, end, sizeBytes } = entry;
+      if (!base && end - start > READ_BYTES) break;
+      const home = base && (this.findSentBase(base) ?? (await this.findBase(base)));
+      const isReencoded = home !== undefined && !this.isAvailable(home);
+      planned.push({ entry, home, isResolved: isReencoded && sizeBytes <= RESOLVED_BYTES_MAX });
+      if (isReencoded && ++reencoded === PASS_REENCODED) break;
     }
-    this.reencodedBytes = bytes;
-    const { writtenBytes } = this;
-    const sweeping: Gauge = (held) => this.options.gauge?.(writtenBytes + held);
-    // A single object is read on its own later.
-    this.inflated =
-      reencoded.length > 1
-        ? await sweepChains(this.catalog, pack, reencoded, sweeping, this.objects.budget)
-        : new Map<number, never>();
-    return at;
+    return planned;
   }
 
   /**
@@ -334,8 +330,9 @@ class PackWriter {
    * `writeLarge`.
    */
   private async write(
-    { location, base }: ObjectEntry,
+    { entry: { location, base }, home }: PlannedEntry,
     stored: Uint8Array,
+    resolved: Uint8Array | undefined,
   ): Promise<StoredChain | undefined> {
     const start = this.offset;
     this.recordStart(location, start);
@@ -345,41 +342,40 @@ class PackWriter {
     if (header.type < OFS_DELTA) {
       this.push(stored);
       report.reused++;
-    } else {
-      const data = stored.subarray(header.next);
-      if (!base) throw corrupt("pack: delta without base in the sidecar");
-      const home = this.findSentBase(base) ?? (await this.findBase(base));
-      const isSent = this.toPack.has(home);
-      const baseStart = isSent ? await this.startOf(home) : 0;
-      const isDelta = this.isAvailable(home);
-      if (isDelta) {
-        report.deltas++;
-        report.reused++;
-        report.reusedDeltas++;
-      }
-      if (baseStart > 0 && this.options.takesOfsDelta) {
-        this.push(formatEntryHeader(OFS_DELTA, header.sizeBytes));
-        this.push(formatBaseDistance(start - baseStart));
-        this.push(data);
-      } else if (isDelta) {
-        this.push(formatEntryHeader(REF_DELTA, header.sizeBytes));
-        const { bytes, offset } = await resident(() => this.catalog.rawOid(base));
-        this.push(bytes.subarray(offset, offset + OID_BYTES));
-        this.push(data);
-      } else {
-        const swept = this.inflated.get(location.position);
-        this.inflated.delete(location.position);
-        const chain = swept
-          ? undefined
-          : await resident(() => this.objects.findLarge(this.catalog.oid(location)));
-        if (chain) return chain;
-        const content = swept ?? (await this.objects.readAt(location));
-        const kind = await resident(() => this.catalog.kind(location));
-        this.isReproducible = false;
-        this.push(formatEntryHeader(kind, content.length));
-        this.push(await this.deflate(content));
-      }
+      return undefined;
     }
+    if (!base || !home) throw corrupt("pack: delta without base in the sidecar");
+    if (!this.isAvailable(home)) return this.reencode(location, resolved);
+    report.deltas++;
+    report.reused++;
+    report.reusedDeltas++;
+    const baseStart = this.toPack.has(home) ? await this.startOf(home) : 0;
+    if (baseStart > 0 && this.options.takesOfsDelta) {
+      this.push(formatEntryHeader(OFS_DELTA, header.sizeBytes));
+      this.push(formatBaseDistance(start - baseStart));
+    } else {
+      this.push(formatEntryHeader(REF_DELTA, header.sizeBytes));
+      const { bytes, offset } = await resident(() => this.catalog.rawOid(base));
+      this.push(bytes.subarray(offset, offset + OID_BYTES));
+    }
+    this.push(stored.subarray(header.next));
+    return undefined;
+  }
+
+  /** Writes an object whole, as `write` does. */
+  private async reencode(
+    location: ObjectLocation,
+    resolved: Uint8Array | undefined,
+  ): Promise<StoredChain | undefined> {
+    if (!resolved) {
+      const chain = await resident(() => this.objects.findLarge(this.catalog.oid(location)));
+      if (chain) return chain;
+    }
+    const content = resolved ?? (await this.objects.readAt(location));
+    const kind = await resident(() => this.catalog.kind(location));
+    this.isReproducible = false;
+    this.push(formatEntryHeader(kind, content.length));
+    this.push(await this.deflate(content));
     return undefined;
   }
 
@@ -387,10 +383,10 @@ class PackWriter {
     const { codec, compressor } = this.options;
     const { budget } = this.objects;
     if (compressor && content.length > DEFLATED_TOGETHER) {
-      return deflateInPieces(content, compressor.open("zlib"), budget);
+      return deflateInPieces(content, compressor.open("zlib", SENT_LEVEL), budget);
     }
     await budget.pause(DEFLATED_BYTE_STEPS * content.length);
-    return codec.deflate(content);
+    return codec.deflate(content, SENT_LEVEL);
   }
 
   /** Where an object is in the new pack, in bytes; 0 if it is not written yet. */
@@ -463,20 +459,4 @@ function updateSpaced(hash: Hash, bytes: Uint8Array, { gapBytes, pieceBytes }: S
   for (let at = gapBytes; at < bytes.length; at += pieceBytes + gapBytes) {
     hash.update(bytes.subarray(at, at + pieceBytes));
   }
-}
-
-/** Finds the entries from `first` on that are read together: up to `stop`. */
-function findRun(
-  entries: SourceEntries,
-  first: number,
-): { stop: number; start: number; end: number } {
-  const { start, end: firstEnd } = entries.range(first);
-  let end = firstEnd;
-  let stop = first + 1;
-  for (; stop < entries.positions.length; stop++) {
-    const next = entries.range(stop);
-    if (next.start - end > GAP_BYTES_MAX || next.end - start > READ_BYTES) break;
-    end = next.end;
-  }
-  return { stop, start, end };
 }

@@ -9,6 +9,7 @@ import { readEntryHeader } from "../pack/entry-header.ts";
 import { inflateInPieces } from "../pack/entry-reader.ts";
 import { streamEntry } from "../pack/entry-stream.ts";
 import { resident } from "./block-pool.ts";
+import { sweepEntries } from "./chain-sweep.ts";
 import type { ObjectEntry, ObjectLocation, PackCatalog } from "./pack-catalog.ts";
 
 /** Maximum size of cached contents, in bytes: the next object may be a delta of one of them. */
@@ -16,6 +17,13 @@ const CACHE_BYTES_MAX = 8 * 1024 * 1024;
 
 /** Maximum size of an object that is read into memory, in bytes. Larger ones are streamed. */
 export const WHOLE_BYTES_MAX = 16 * 1024 * 1024;
+
+/**
+ * Objects that are read in one pass at most, and at least: contents that were read before are in
+ * the cache.
+ */
+const TOGETHER_MAX = 1000;
+const TOGETHER_MIN = 8;
 
 /** Size of the pieces of a streamed object, in bytes. */
 const PIECE_BYTES = 256 * 1024;
@@ -113,6 +121,38 @@ export class PackedObjects implements ObjectReader {
     this.gauge(this.cache.heldBytes + this.catalog.heldBytes);
     this.budget.consume(STEPS.object + STEPS.parsedByte * content.length);
     return content;
+  }
+
+  /**
+   * Reads the contents of objects, in any order. Many of a pack are read in one pass.
+   *
+   * @throws GitError as `readObject` does.
+   */
+  async *readTogether(locations: readonly ObjectLocation[]): AsyncGenerator<Uint8Array> {
+    const { budget, catalog } = this;
+    for (let at = 0; at < locations.length; at += TOGETHER_MAX) {
+      const some = locations.slice(at, at + TOGETHER_MAX);
+      for (const pack of catalog.packs.keys()) {
+        const ofPack = some.filter((location) => location.pack === pack);
+        if (ofPack.length < TOGETHER_MIN) {
+          for (const location of ofPack) yield await this.readAt(location);
+          continue;
+        }
+        await catalog.loadRows(ofPack);
+        const wanted: { entry: ObjectEntry; isResolved: true }[] = [];
+        for (const location of ofPack) {
+          wanted.push({ entry: await this.findEntry(location), isResolved: true });
+        }
+        const inOrder = wanted.toSorted((a, b) => a.entry.start - b.entry.start);
+        for await (const swept of sweepEntries(catalog, pack, inOrder, { budget })) {
+          for (const { item, content } of swept) {
+            await this.checkBudget();
+            budget.consume(STEPS.object + STEPS.parsedByte * (content?.length ?? 0));
+            yield content ?? (await this.readAt(item.entry.location));
+          }
+        }
+      }
+    }
   }
 
   private findEntry(location: ObjectLocation): Promise<ObjectEntry> {

@@ -82,22 +82,6 @@ export class SourceEntries {
     const location = { pack: this.pack, position: this.positions[index] as number };
     return this.rows ? this.rows.get(index, location) : this.catalog.entry(location);
   }
-
-  /** The base of an object that is stored as a delta. */
-  base(index: number): ObjectEntry["base"] {
-    if (this.rows) return this.at(index).base;
-    return this.catalog.base({ pack: this.pack, position: this.positions[index] as number });
-  }
-
-  sizeBytes(index: number): number {
-    if (this.rows) return this.at(index).sizeBytes;
-    return this.catalog.sizeBytes({ pack: this.pack, position: this.positions[index] as number });
-  }
-
-  range(index: number): { start: number; end: number } {
-    if (this.rows) return this.at(index);
-    return this.catalog.range({ pack: this.pack, position: this.positions[index] as number });
-  }
 }
 
 /** The columns of entries: 28 bytes each. */

@@ -92,7 +92,7 @@ export class EntryReader {
 const PIECE_BYTES = 256 * 1024;
 
 /** Steps to inflate a byte. */
-const INFLATED_BYTE_STEPS = 1;
+export const INFLATED_BYTE_STEPS = 1;
 
 /**
  * `inflateWhole` in pieces, between which other work may run. Counts what it inflates.

@@ -27,11 +27,12 @@ async function listChildren(content: Uint8Array, budget: Budget): Promise<Uint8A
 const VISIT_STEPS = 100;
 
 /**
- * Walks a tree and everything below it.
+ * Walks a tree and everything below it, level by level: the trees of a level are read together.
  *
  * @param packed Reads the trees that are entered. Its budget pauses the walk.
  * @param visit Receives each object with its depth, 0 for the tree itself, and returns whether to
- * enter it. An object found at several paths is visited once per path.
+ * enter it. An object found at several paths is visited once per path: those to be entered are in
+ * memory, so it enters none a second time at the same depth.
  * @throws GitError `limit` if trees are nested too deep.
  */
 export async function walkTree(
@@ -40,31 +41,38 @@ export async function walkTree(
   root: ObjectLocation,
   visit: (location: ObjectLocation, depth: number) => boolean,
 ): Promise<void> {
-  const stack = [{ location: root, depth: 0 }];
-  for (let item = stack.pop(); item; item = stack.pop()) {
-    const { location, depth } = item;
-    const pausing = packed.budget.pause(VISIT_STEPS);
-    if (pausing) await pausing;
+  const look = (location: ObjectLocation, depth: number, trees: ObjectLocation[]): void => {
     if (depth > TREE_DEPTH_MAX) {
       throw overLimit(`a tree may be nested ${TREE_DEPTH_MAX} deep at most`);
     }
-    // The facts that `visit` reads of the object are in the same block.
-    if (catalog.isByBlock) await resident(() => catalog.entry(location));
-    if (!visit(location, depth) || catalog.kind(location) !== TREE) continue;
-    const content = await packed.readAt(location);
-    if (catalog.isByBlock) {
-      const children = await catalog.findAll(await listChildren(content, packed.budget));
-      for (const child of children) if (child) stack.push({ location: child, depth: depth + 1 });
-      continue;
+    if (visit(location, depth) && catalog.kind(location) === TREE) trees.push(location);
+  };
+  // The facts that `visit` reads of the object are in the same block.
+  const lookByBlock = async (...item: Parameters<typeof look>): Promise<void> => {
+    await resident(() => catalog.entry(item[0]));
+    look(...item);
+  };
+  let level: ObjectLocation[] = [];
+  await lookByBlock(root, 0, level);
+  for (let depth = 1; level.length > 0; depth++) {
+    const trees: ObjectLocation[] = [];
+    for await (const content of packed.readTogether(level)) {
+      if (catalog.isByBlock) {
+        const children = await catalog.findAll(await listChildren(content, packed.budget));
+        for (const child of children) if (child) await lookByBlock(child, depth, trees);
+        continue;
+      }
+      await visitTreeInPieces(
+        content,
+        (mode, _nameStart, _nameEnd, oidOffset) => {
+          if (isSubmoduleMode(mode)) return;
+          packed.budget.consume(VISIT_STEPS);
+          const child = catalog.findRaw(content, oidOffset);
+          if (child) look(child, depth, trees);
+        },
+        packed.budget,
+      );
     }
-    await visitTreeInPieces(
-      content,
-      (mode, _nameStart, _nameEnd, oidOffset) => {
-        if (isSubmoduleMode(mode)) return;
-        const child = catalog.findRaw(content, oidOffset);
-        if (child) stack.push({ location: child, depth: depth + 1 });
-      },
-      packed.budget,
-    );
+    level = trees;
   }
 }

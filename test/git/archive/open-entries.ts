@@ -6,6 +6,7 @@ import { parseCommit } from "../../../src/git/object/commit.ts";
 import { toUtf8 } from "../../../src/git/object/reencode.ts";
 import type { PackCatalog } from "../../../src/git/catalog/pack-catalog.ts";
 import type { PackedObjects } from "../../../src/git/catalog/packed-objects.ts";
+import { codec } from "../support/codec.ts";
 
 export interface OpenObjects {
   readonly catalog: PackCatalog;
@@ -32,6 +33,7 @@ export async function openEntries(
       abbreviate: (each) => each.slice(0, 7),
     },
     stream: (location) => objects.streamAt(location),
+    codec,
     gauge: () => {},
   });
   return { head: { commitOid: oid, timeSeconds: commit.committer.timeSeconds }, entries };

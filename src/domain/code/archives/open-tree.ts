@@ -14,6 +14,7 @@ import type { ObjectLocation } from "../../../git/catalog/pack-catalog.ts";
 import { piecesToDeflate } from "../../../git/zlib/deflate-in-pieces.ts";
 import { tooLarge } from "../../../lib/failure.ts";
 import type { RepositoryContext } from "../../../shapes/repos/repository.ts";
+import { codec } from "../../../storage/codec.ts";
 import { compressor } from "../../../storage/compressor.ts";
 import type { OpenRepository } from "../../../storage/open-repository.ts";
 import { RESULT_STEPS_MAX } from "../../../storage/result-cache.ts";
@@ -75,6 +76,7 @@ export async function openTree(
       },
     },
     stream: (location) => streamBlob(ctx, row, repository, location),
+    codec,
     gauge: ctx.git.usage.gauge(),
   });
   const head = { commitOid, timeSeconds: commit.committer.timeSeconds };
