@@ -67,6 +67,14 @@ export interface EventArgument {
  */
 export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
   ctx.eventQueues.noteRecorded();
+  return unnotedArgument(ctx, event);
+}
+
+/**
+ * The same of an event from which mostly nothing follows: the caller notes it where its statement
+ * returned that something is due.
+ */
+export function unnotedArgument(ctx: Ctx, event: Recordable): EventArgument {
   const { actorId, now, rootUrl } = originOf(ctx);
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
   return {
@@ -91,7 +99,7 @@ export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
  */
 export const recordBy = (
   db: Database,
-  event: Params<EventArgument>,
+  event: OrSlots<EventArgument>,
   computed: Readonly<Record<string, SQL>> = {},
   from: SQL = ALWAYS,
   later?: VisibilityColumns,

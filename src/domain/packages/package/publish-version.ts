@@ -4,11 +4,13 @@ import type { BatchItem } from "drizzle-orm/batch";
 import { isPackageInReach } from "../../../auth/access/credential-reach.ts";
 import { refuseBound } from "../../../auth/actor.ts";
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
 import { COMPUTED } from "../../../db/json-of.ts";
 import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
+  events,
   packageBlobs,
   packageFiles,
   packageLooseFiles,
@@ -18,7 +20,7 @@ import {
   packageVersions,
   type PackageType,
 } from "../../../db/schema/index.ts";
-import { eventArgument, type EventArgument, IF_CHANGED, recordBy } from "../../../events/record.ts";
+import { type EventArgument, IF_CHANGED, recordBy, unnotedArgument } from "../../../events/record.ts";
 import { conflict, type Failure, forbidden, notFound, tooLarge } from "../../../lib/failure.ts";
 import { mayStore, quotaExceeded } from "../../people/quotas/owner-quota.ts";
 import type { PackageContext, PackageKey, PackageOwner } from "./find-package.ts";
@@ -115,17 +117,19 @@ export function publishVersion(
     requireReach(ctx, owner, known, publication);
     const { type, name, nameKey, versionKey } = publication;
     const key: PublishedKey = { ownerId: owner.account.id, type, nameKey, versionKey };
-    const statements = [
-      ...(publication.before?.(key) ?? []),
-      ...versionStatements(ctx, known, publication, key),
-      ...blobs.map((blob) => insertBlob(ctx.db, blobArgument(ctx, key, blob))),
-      ...publication.files.flatMap((file) => fileStatements(ctx, publication, key, file)),
-      ...propertyStatements(ctx, publication, key),
-      ...(blobs.length > 0 ? [dropNotes(ctx.db, { uuids: blobs.map(({ uuid }) => uuid) })] : []),
-      ...(publication.also?.(key) ?? []),
-    ];
+    const uuids = blobs.map(({ uuid }) => uuid);
     try {
-      await ctx.db.batch([insertPackage(ctx.db, { key, name, now: ctx.now }), ...statements]);
+      const { events: recorded = [] } = await batch(ctx.db, {
+        pkg: insertPackage(ctx.db, { key, name, now: ctx.now }),
+        before: publication.before?.(key),
+        ...versionStatements(ctx, known, publication, key),
+        blobs: blobs.map((blob) => insertBlob(ctx.db, blobArgument(ctx, key, blob))),
+        files: publication.files.flatMap((file) => fileStatements(ctx, publication, key, file)),
+        properties: propertyStatements(ctx, publication, key),
+        notes: blobs.length > 0 ? dropNotes(ctx.db, { uuids }) : undefined,
+        also: publication.also?.(key),
+      });
+      if (recorded.some(({ isDue }) => isDue)) ctx.eventQueues.noteRecorded();
     } catch (error) {
       throw publication.refusalOf?.(error) ?? asRefusal(error) ?? error;
     }
@@ -172,41 +176,44 @@ function versionStatements(
   known: PackageContext | undefined,
   publication: Publication,
   key: PublishedKey,
-): BatchItem<"sqlite">[] {
+) {
   const { db, now, actor, config } = ctx;
   const { name, version, isInternal = false, ifVersionExists } = publication;
   const { versionCountMax } = config.packages;
+  const creatorId = actor.user?.id ?? null;
   const metadata = toJson(publication.metadata);
-  const statements: BatchItem<"sqlite">[] = [
-    insertVersion(db, {
+  return {
+    version: insertVersion(db, {
       key,
       version,
       metadata,
-      creatorId: actor.user?.id ?? null,
+      creatorId,
       isInternal,
       mayExist: ifVersionExists !== "refuse",
       countMax: isInternal || versionCountMax === Infinity ? undefined : versionCountMax,
       repoId: known?.repo?.row.id ?? 0,
       now,
     }),
-  ];
-  if (!isInternal) {
-    const event = eventArgument(ctx, {
-      type: "package.created",
-      ownerId: key.ownerId,
-      repoId: COMPUTED,
-      packageId: COMPUTED,
-      versionId: COMPUTED,
-      packageType: key.type,
-      name,
-      version,
-      creatorId: actor.user?.id ?? 0,
-      publishedAt: now,
-    });
-    statements.push(recordPublished(db, { key, event }));
-  }
-  if (ifVersionExists === "update") statements.push(updateMetadata(db, { key, metadata }));
-  return statements;
+    events: isInternal
+      ? undefined
+      : recordPublished(db, {
+          key,
+          event: unnotedArgument(ctx, {
+            type: "package.created",
+            ownerId: key.ownerId,
+            repoId: COMPUTED,
+            packageId: COMPUTED,
+            versionId: COMPUTED,
+            packageType: key.type,
+            name,
+            version,
+            creatorId: creatorId ?? 0,
+            publishedAt: now,
+          }),
+          isForwarded: ctx.eventQueues.isForwarding,
+        }),
+    metadata: ifVersionExists === "update" ? updateMetadata(db, { key, metadata }) : undefined,
+  };
 }
 
 interface InsertedVersion {
@@ -259,13 +266,26 @@ const insertVersion = prepare((db, p: Params<InsertedVersion>) => {
   return p.mayExist ? insert.onConflictDoNothing() : insert;
 });
 
-const recordPublished = prepare(
-  (db, { key, event }: Params<{ key: PublishedKey; event: EventArgument }>) => {
-    const repoId = sql`(select ${packages.repoId} from ${packages} where ${packageIs(key)})`;
-    const ids = { packageId: publishedPackageId(key), versionId: publishedVersionId(key) };
-    return recordBy(db, event, { repoId, ...ids }, IF_CHANGED);
-  },
-);
+interface RecordedPublication {
+  readonly key: PublishedKey;
+  readonly event: EventArgument;
+  /** Whether the operator's queue receives all events. */
+  readonly isForwarded: boolean;
+}
+
+/** Returns whether something is due for the event: nothing follows from a package of no repository. */
+const recordPublished = prepare((db, p: Params<RecordedPublication>) => {
+  const { key, event, isForwarded } = p;
+  const repoId = sql`(select ${packages.repoId} from ${packages} where ${packageIs(key)})`;
+  const ids = { packageId: publishedPackageId(key), versionId: publishedVersionId(key) };
+  const consequencesAt = sql`iif(${repoId} is null, null, ${event.consequencesAt})`;
+  const isDue = isForwarded
+    ? sql`1`
+    : sql`${events.dispatchAt} is not null or ${events.consequencesAt} is not null`;
+  return recordBy(db, { ...event, consequencesAt }, { repoId, ...ids }, IF_CHANGED).returning({
+    isDue: isDue.mapWith(Boolean).as("is_due"),
+  });
+});
 
 const updateMetadata = prepare(
   (db, { key, metadata }: Params<{ key: PublishedKey; metadata: string | null }>) =>
