@@ -66,11 +66,19 @@ export interface EventArgument {
  * @param event Fields that are SQL are left out: `COMPUTED` for each that the query computes.
  */
 export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
+  const argument = unnotedArgument(ctx, event);
+  const { dispatchAt, consequencesAt } = argument;
+  ctx.eventQueues.noteRecorded(dispatchAt !== null || consequencesAt !== null);
+  return argument;
+}
+
+/**
+ * The same of an event from which mostly nothing follows: the caller notes it where its statement
+ * returned that something is due.
+ */
+export function unnotedArgument(ctx: Ctx, event: Recordable): EventArgument {
   const { actorId, now, rootUrl } = originOf(ctx);
   const { type, ownerId, repoId, ...fields } = { repoId: null, ...event };
-  const dispatchAt = hasWebhookEvents(type) ? now : null;
-  const consequencesAt = hasConsequences(type) ? now : null;
-  ctx.eventQueues.noteRecorded(dispatchAt !== null || consequencesAt !== null);
   return {
     type,
     actorId,
@@ -78,8 +86,8 @@ export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
     ...(!is(repoId, SQL) && { repoId }),
     payload: JSON.stringify(splitFields(fields).known),
     now,
-    dispatchAt,
-    consequencesAt,
+    dispatchAt: hasWebhookEvents(type) ? now : null,
+    consequencesAt: hasConsequences(type) ? now : null,
     rootUrl,
   };
 }
@@ -93,7 +101,7 @@ export function eventArgument(ctx: Ctx, event: Recordable): EventArgument {
  */
 export const recordBy = (
   db: Database,
-  event: Params<EventArgument>,
+  event: OrSlots<EventArgument>,
   computed: Readonly<Record<string, SQL>> = {},
   from: SQL = ALWAYS,
   later?: VisibilityColumns,

@@ -26,28 +26,31 @@ const bucketsOf = ({ config }: Parameters<Plugin["getNodeBindings"]>[0]): [strin
   );
 
 /**
- * How the simulator hashes what it writes, and what this does instead: each twice, for a file and
- * for a part of one.
+ * How the simulator hashes what it writes, and what this does instead, and how often it occurs: for
+ * a file and for a part of one.
  */
 const REPLACED = [
-  ["new DigestingStream(", "new PieceDigests("],
-  ["value.pipeThrough(digesting)", "digesting.passOn(value)"],
+  ["new DigestingStream(algorithms)", "new PieceDigests(algorithms)", 1],
+  ['new DigestingStream(["MD5"])', "new UnhashedPart()", 1],
+  ["value.pipeThrough(digesting)", "digesting.passOn(value)", 2],
 ] as const;
 
 /**
- * The simulator's module, which hashes what it writes by piece-digests.ts.
+ * The simulator's module, which writes and hashes files by piece-digests.ts.
  *
  * @throws Error for a version of Miniflare whose simulator does that in another way.
  */
 function readSimulator(): string {
   const miniflare = dirname(createRequire(import.meta.url).resolve("miniflare"));
   let text = readFileSync(join(miniflare, SIMULATOR.module), "utf8");
-  for (const [simulator, own] of REPLACED) {
+  for (const [simulator, own, count] of REPLACED) {
     const parts = text.split(simulator);
-    if (parts.length !== 3) throw new Error(`${simulator} is not twice in Miniflare's simulator`);
+    if (parts.length !== 1 + count) {
+      throw new Error(`${simulator} is not in Miniflare's simulator as before`);
+    }
     text = parts.join(own);
   }
-  return `import { PieceDigests } from "./piece-digests.js";\n${text}`;
+  return `import { PieceDigests, UnhashedPart } from "./piece-digests.js";\n${text}`;
 }
 
 const plugin: Plugin = {

@@ -6,6 +6,7 @@ import { packages, packageVersions } from "../../db/schema/index.ts";
 import { findPackage, type PackageOwner } from "../../domain/packages/package/find-package.ts";
 import { findVersion } from "../../domain/packages/package/find-version.ts";
 import {
+  publishedVersionId,
   publishVersion,
   type PublishedFile,
 } from "../../domain/packages/package/publish-version.ts";
@@ -101,7 +102,7 @@ export async function publishChart(
     metadata,
     files,
     ifVersionExists: "refuse",
-    also: ({ versionId }) => [requireFreeName(ctx, owner, chart, versionId)],
+    also: (key) => [requireFreeName(ctx, owner, chart, publishedVersionId(key))],
     refusalOf: (error) =>
       isViolation(error, "NOT NULL", "package_versions.version")
         ? conflict(`another chart has the file ${chartFileName(chart)}`)

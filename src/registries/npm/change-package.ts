@@ -104,7 +104,7 @@ export async function changeTags(
     ctx,
     pkg,
     undefined,
-    isWhole ? replaceTags(ctx, pkg, keys, {}) : setDistTags(ctx.db, pkg.row.id, keys),
+    isWhole ? replaceTags(ctx, pkg, keys, {}) : setDistTags(ctx.db, pkg.row, keys),
   );
 }
 
@@ -186,7 +186,7 @@ function replaceTags(
   const changed = Object.entries(requestedTags).filter(([tag, key]) => present[tag] !== key);
   return [
     deleteOtherTags(db, row.id, Object.keys(requestedTags)),
-    ...setDistTags(db, row.id, Object.fromEntries(changed)),
+    ...setDistTags(db, row, Object.fromEntries(changed)),
   ];
 }
 

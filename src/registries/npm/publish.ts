@@ -69,8 +69,8 @@ export async function putPackage(
     metadata: manifest,
     files,
     ifVersionExists: "refuse",
-    also: ({ packageId }) =>
-      setDistTags(ctx.db, packageId, Object.fromEntries(tags.map((tag) => [tag, versionKey]))),
+    also: (key) =>
+      setDistTags(ctx.db, key, Object.fromEntries(tags.map((tag) => [tag, versionKey]))),
   });
 }
 

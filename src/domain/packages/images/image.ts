@@ -10,7 +10,7 @@ import {
 } from "../../../db/schema/index.ts";
 import { selectFiles, type FileOfVersion } from "../package/find-file.ts";
 import type { PackageContext, PackageOwner } from "../package/find-package.ts";
-import { publishVersion, type Publication, type Published } from "../package/publish-version.ts";
+import { publishVersion, type Publication } from "../package/publish-version.ts";
 import type { DigestName } from "../../../storage/digest-name.ts";
 import type { StoredBytes } from "../../../storage/hashed-files.ts";
 import type { ReceivedBlob } from "../package/receive-blob.ts";
@@ -139,7 +139,7 @@ export function holdContent(
   digest: Digest,
   content: ReceivedBlob | Pick<PackageBlob, "id">,
   beside: Beside = {},
-): Promise<Published> {
+): Promise<void> {
   return publishVersion(ctx, owner, pkg, {
     type: "container",
     name,

@@ -11,6 +11,7 @@ import {
   type PackageBlob,
 } from "../../../db/schema/index.ts";
 import type { PackageContext } from "../package/find-package.ts";
+import { publishedVersionId } from "../package/publish-version.ts";
 import { imageFailure } from "./image-failure.ts";
 import {
   type Digest,
@@ -40,7 +41,7 @@ export async function mountBlob(
   if (!blob) return false;
   const refusal = imageFailure("BLOB_UNKNOWN", "the content was deleted meanwhile");
   await holdContent(ctx, target, digest, blob, {
-    also: ({ versionId }) => [requireFile(ctx, versionId, blob)],
+    also: (key) => [requireFile(ctx, publishedVersionId(key), blob)],
     refusalOf: (error) =>
       isViolation(error, "NOT NULL", "package_versions.type") ? refusal : undefined,
   });

@@ -2,11 +2,18 @@ import { and, eq, ne, type SQL, sql } from "drizzle-orm";
 import { alias } from "drizzle-orm/sqlite-core";
 
 import type { Ctx } from "../../../context.ts";
+import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
-import { packageFiles, packageVersions } from "../../../db/schema/index.ts";
-import { publishVersion, type PublishedIds } from "../package/publish-version.ts";
-import { storeBlob } from "../package/receive-blob.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
+import { packageFiles, packageLooseFiles, packageVersions } from "../../../db/schema/index.ts";
+import {
+  publishedPackageId,
+  publishedVersionId,
+  type PublishedKey,
+  publishVersion,
+} from "../package/publish-version.ts";
+import { type BlobNote, dropBlobs, noteOfNew, storeNoted } from "../package/receive-blob.ts";
 import { imageFailure } from "./image-failure.ts";
 import { contentName, type Digest, fromContent, hexOf, type ImageTarget } from "./image.ts";
 import { ManifestFacts, neededContents, type NeededContent, withContentsOf } from "./manifest.ts";
@@ -46,7 +53,8 @@ export async function publishManifest(
 ): Promise<void> {
   const { owner, pkg, name } = target;
   const { bytes, digest, tag } = given;
-  const known = await findManifests(ctx, target, [digest, ...given.facts.manifests]);
+  const note = noteOfNew(ctx);
+  const known = await findManifests(ctx, target, [digest, ...given.facts.manifests], note);
   // It has a tag, or was published under its digest before.
   if (tag === undefined && known.get(digest)?.isVersion) return;
   const facts = withContentsOf(
@@ -55,12 +63,13 @@ export async function publishManifest(
   );
   const needed = neededContents(facts);
   if (needed.length + facts.foreignBlobs.length > CONTENTS_MAX) {
+    dropBlobs(ctx, [note.uuid]);
     throw imageFailure("MANIFEST_INVALID", `a manifest needs at most ${CONTENTS_MAX} contents`);
   }
   const { mediaType, artifactType, subject } = facts;
   const version = tag ?? digest;
   const missing = imageFailure("MANIFEST_BLOB_UNKNOWN", "the manifest names unknown contents");
-  const blob = known.get(digest)?.blobId ?? (await storeBlob(ctx, "container", bytes));
+  const blob = known.get(digest)?.blobId ?? (await storeNoted(ctx, "container", note, bytes));
   try {
     await publishVersion(ctx, owner, pkg, {
       type: "container",
@@ -82,11 +91,11 @@ export async function publishManifest(
       ...(subject && { versionProperties: { [SUBJECT_PROPERTY]: subject } }),
       ifVersionExists: "add",
       ifFileExists: "keep",
-      before: (ids) => (tag === undefined ? [] : freeTag(ctx, ids, tag, digest)),
-      also: (ids) => [
-        insertContents(ctx, target, ids, facts),
-        requireContents(ctx, ids, [...needed, [digest, "manifest"]]),
-        ...(tag === undefined ? [] : [deleteUntagged(ctx, ids, digest)]),
+      before: (key) => (tag === undefined ? [] : freeTag(ctx.db, { key, digest })),
+      also: (key) => [
+        insertContents(ctx.db, { key, contents: JSON.stringify(listContents(facts)), now: ctx.now }),
+        requireContents(ctx.db, { key, contents: JSON.stringify([...needed, [digest, "manifest"]]) }),
+        ...(tag === undefined ? [] : [deleteUntagged(ctx.db, { key, digest })]),
       ],
       refusalOf: (error) =>
         isViolation(error, "NOT NULL", "package_versions.type") ? missing : undefined,
@@ -106,31 +115,27 @@ interface KnownManifest {
 
 const found = alias(packageFiles, "found");
 
-/** Finds the manifests of a list that the image has. */
+/**
+ * Finds the manifests of a list that the image has, in one round trip.
+ *
+ * @param note Of the bytes of the first one: it is inserted unless the image has them.
+ */
 async function findManifests(
   { db }: Ctx,
-  { pkg }: ImageTarget,
-  digests: readonly Digest[],
+  { owner, pkg }: ImageTarget,
+  digests: readonly [Digest, ...Digest[]],
+  note: BlobNote,
 ): Promise<Map<Digest, KnownManifest>> {
-  if (!pkg) return new Map();
-  const { id, ownerId } = pkg.row;
-  const list = JSON.stringify(digests.map((digest) => [digest, hexOf(digest)]));
-  const hex = sql`given.value ->> 1`;
-  const from = fromContent(sql`${id}`, ownerId, hex, sql`'manifest'`);
-  const rows = await db
-    .select({
-      digest: sql<Digest>`given.value ->> 0`,
-      blobId: found.blobId,
-      metadata: found.metadata,
-      isVersion: found.isLead,
-    })
-    .from(sql`json_each(${list}) given`)
-    .innerJoin(
-      found,
-      sql`${found.id} = (
-        select ${packageFiles.id} ${from} order by ${packageFiles.isLead} desc limit 1
-      )`,
-    );
+  const { rows } = await batch(
+    db,
+    manifestsOf(db, {
+      packageId: pkg?.row.id ?? 0,
+      ownerId: owner.account.id,
+      note,
+      hex: hexOf(digests[0]),
+      list: JSON.stringify(digests.map((digest) => [digest, hexOf(digest)])),
+    }),
+  );
   return new Map(
     rows.map(({ digest, blobId, metadata, isVersion }) => [
       digest,
@@ -139,6 +144,45 @@ async function findManifests(
   );
 }
 
+interface SoughtManifests {
+  readonly packageId: number;
+  readonly ownerId: number;
+  readonly note: BlobNote;
+  /** The hash of the first of them. */
+  readonly hex: string;
+  /** JSON: pairs of a digest and its hash. */
+  readonly list: string;
+}
+
+const manifestsOf = prepareAll((db, p: Params<SoughtManifests>) => {
+  const fromManifest = (hex: SQL) =>
+    fromContent(p.packageId, p.ownerId, hex, sql`'manifest'`);
+  return {
+    noted: insertSelect(
+      db,
+      packageLooseFiles,
+      p.note,
+      sql`where not exists (select 1 ${fromManifest(p.hex)})`,
+    ),
+    rows: db
+      .select({
+        digest: sql<Digest>`given.value ->> 0`.as("digest"),
+        blobId: found.blobId,
+        metadata: found.metadata,
+        isVersion: found.isLead,
+      })
+      .from(sql`json_each(${p.list}) given`)
+      .innerJoin(
+        found,
+        sql`${found.id} = (
+          select ${packageFiles.id} ${fromManifest(sql`given.value ->> 1`)}
+          order by ${packageFiles.isLead} desc
+          limit 1
+        )`,
+      ),
+  };
+});
+
 /** The digest of a version's manifest. */
 const LEAD_DIGEST: SQL<string> = sql`(
   select ${packageFiles.nameKey}
@@ -146,11 +190,18 @@ const LEAD_DIGEST: SQL<string> = sql`(
   where ${packageFiles.versionId} = ${packageVersions.id} and ${packageFiles.isLead}
 )`;
 
+/** A manifest that is published. */
+interface PublishedManifest {
+  readonly key: PublishedKey;
+  readonly digest: string;
+}
+
 /** The statements after which no version has the tag, unless it has the same manifest already. */
-function freeTag({ db }: Ctx, { packageId }: PublishedIds, tag: string, digest: Digest) {
+const freeTag = prepareAll((db, { key, digest }: Params<PublishedManifest>) => {
+  const packageId = publishedPackageId(key);
   const isOther = and(
     eq(packageVersions.packageId, packageId),
-    eq(packageVersions.versionKey, tag),
+    eq(packageVersions.versionKey, key.versionKey),
     ne(LEAD_DIGEST, digest),
   );
   const hasVersion = sql`exists (
@@ -172,36 +223,44 @@ function freeTag({ db }: Ctx, { packageId }: PublishedIds, tag: string, digest: 
       .where(and(isOther, sql`not ${hasVersion}`, sql`not ${isTagged}`)),
     db.delete(packageVersions).where(isOther),
   ] as const;
-}
+});
 
 /** The statement that deletes the version of a manifest that had no tag until now. */
-const deleteUntagged = ({ db }: Ctx, { packageId }: PublishedIds, digest: Digest) =>
+const deleteUntagged = prepare((db, { key, digest }: Params<PublishedManifest>) =>
   db
     .delete(packageVersions)
-    .where(and(eq(packageVersions.packageId, packageId), eq(packageVersions.versionKey, digest)));
+    .where(
+      and(
+        eq(packageVersions.packageId, publishedPackageId(key)),
+        eq(packageVersions.versionKey, digest),
+      ),
+    ),
+);
 
-/** The statement that gives the version all contents that the image has of those it needs. */
-function insertContents(
-  { db, now }: Ctx,
-  { owner }: ImageTarget,
-  { packageId, versionId }: PublishedIds,
-  facts: ManifestFacts,
-) {
-  const contents: NeededContent[] = [
+/** The contents that a version gets, with their hashes and names. */
+const listContents = (facts: ManifestFacts) =>
+  [
     ...neededContents(facts),
     ...facts.foreignBlobs.map((digest) => [digest, "blob"] as const),
-  ];
-  const list = JSON.stringify(
-    contents.map(([digest, kind]) => [hexOf(digest), kind, contentName(digest), digest]),
-  );
+  ].map(([digest, kind]) => [hexOf(digest), kind, contentName(digest), digest]);
+
+interface InsertedContents {
+  readonly key: PublishedKey;
+  /** JSON, as of `listContents`. */
+  readonly contents: string;
+  readonly now: number;
+}
+
+/** The statement that gives the version all contents that the image has of those it needs. */
+const insertContents = prepare((db, { key, contents, now }: Params<InsertedContents>) => {
   const field = (at: number) => sql`given.value ->> ${sql.raw(String(at))}`;
-  const from = fromContent(packageId, owner.account.id, field(0), field(1));
+  const from = fromContent(publishedPackageId(key), key.ownerId, field(0), field(1));
   const first = (column: SQL) => sql`(select ${column} ${from} limit 1)`;
   return insertSelect(
     db,
     packageFiles,
     {
-      versionId,
+      versionId: publishedVersionId(key),
       blobId: first(sql`${packageFiles.blobId}`),
       name: field(2),
       nameKey: field(3),
@@ -210,35 +269,35 @@ function insertContents(
       metadata: first(sql`${packageFiles.metadata}`),
       createdAt: now,
     },
-    sql`from json_each(${list}) given where exists (select 1 ${from})`,
+    sql`from json_each(${contents}) given where exists (select 1 ${from})`,
   ).onConflictDoNothing();
-}
+});
 
 /** The statement that fails unless the version has all contents. */
-const requireContents = (
-  { db }: Ctx,
-  { versionId }: PublishedIds,
-  contents: readonly NeededContent[],
-) =>
-  db
-    .update(packageVersions)
-    .set({
-      type: onlyWhile(
-        sql`not exists (
-          select 1
-          from json_each(${JSON.stringify(contents)}) given
-          where not exists (
+const requireContents = prepare(
+  (db, { key, contents }: Params<{ key: PublishedKey; contents: string }>) => {
+    const versionId = publishedVersionId(key);
+    return db
+      .update(packageVersions)
+      .set({
+        type: onlyWhile(
+          sql`not exists (
             select 1
-            from ${packageFiles}
-            where ${packageFiles.versionId} = ${versionId}
-              and ${packageFiles.nameKey} = given.value ->> 0
-              and ${packageFiles.compositeKey} = given.value ->> 1
-          )
-        )`,
-        "container" as const,
-      ),
-    })
-    .where(eq(packageVersions.id, versionId));
+            from json_each(${contents}) given
+            where not exists (
+              select 1
+              from ${packageFiles}
+              where ${packageFiles.versionId} = ${versionId}
+                and ${packageFiles.nameKey} = given.value ->> 0
+                and ${packageFiles.compositeKey} = given.value ->> 1
+            )
+          )`,
+          "container" as const,
+        ),
+      })
+      .where(eq(packageVersions.id, versionId));
+  },
+);
 
 /** The refusal that names the first content that the image does not have. */
 async function nameMissing(

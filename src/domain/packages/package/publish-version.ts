@@ -7,7 +7,10 @@ import type { Ctx } from "../../../context.ts";
 import { batch } from "../../../db/batch.ts";
 import { isViolation, onlyWhile } from "../../../db/db.ts";
 import { insertSelect } from "../../../db/insert-select.ts";
+import { COMPUTED } from "../../../db/json-of.ts";
+import { type Params, prepare, prepareAll } from "../../../db/prepared.ts";
 import {
+  events,
   packageBlobs,
   packageFiles,
   packageLooseFiles,
@@ -15,15 +18,12 @@ import {
   packages,
   packageUsage,
   packageVersions,
-  type Package,
   type PackageType,
-  type PackageVersion,
 } from "../../../db/schema/index.ts";
-import { recordIfChanged } from "../../../events/record.ts";
+import { type EventArgument, IF_CHANGED, recordBy, unnotedArgument } from "../../../events/record.ts";
 import { conflict, type Failure, forbidden, notFound, tooLarge } from "../../../lib/failure.ts";
-import { only } from "../../../lib/only.ts";
 import { mayStore, quotaExceeded } from "../../people/quotas/owner-quota.ts";
-import type { PackageContext, PackageOwner } from "./find-package.ts";
+import type { PackageContext, PackageKey, PackageOwner } from "./find-package.ts";
 import { isBlobNoted, type ReceivedBlob, withBlobs } from "./receive-blob.ts";
 
 /** Maximum bytes of the metadata of a version or file, as JSON: a row of D1 has at most 2 MB. */
@@ -65,24 +65,37 @@ export interface Publication {
   /** The effect on a file that exists in it. */
   readonly ifFileExists?: "refuse" | "replace" | "keep";
   /** Statements of the same batch, before the version is inserted: the package is there. */
-  readonly before?: (ids: PublishedIds) => readonly BatchItem<"sqlite">[];
+  readonly before?: (key: PublishedKey) => readonly BatchItem<"sqlite">[];
   /** Statements at the end of the same batch, for what a format keeps beside the version. */
-  readonly also?: (ids: PublishedIds) => readonly BatchItem<"sqlite">[];
+  readonly also?: (key: PublishedKey) => readonly BatchItem<"sqlite">[];
   /** The refusal that a violation by these statements means. */
   readonly refusalOf?: (error: unknown) => Failure | undefined;
 }
 
-/** The ids of what is published, within its batch. */
-export interface PublishedIds {
-  readonly packageId: SQL<number>;
-  readonly versionId: SQL<number>;
+/** What the statements of a batch find its package and version by, as they insert these. */
+export interface PublishedKey extends PackageKey {
+  readonly ownerId: number;
+  readonly versionKey: string;
 }
 
-/** The published package and version. */
-export interface Published {
-  readonly pkg: Package;
-  readonly version: PackageVersion;
-}
+/** Each value as itself, or as the parameter of a prepared query. */
+type OrSlots<T> = { readonly [K in keyof T]: T[K] | SQL };
+
+const packageIs = ({ ownerId, type, nameKey }: OrSlots<Omit<PublishedKey, "versionKey">>): SQL =>
+  sql`${packages.ownerId} = ${ownerId} and ${packages.type} = ${type}
+    and ${packages.nameKey} = ${nameKey}`;
+
+/** The id of the published package, within its batch. */
+export const publishedPackageId = (key: OrSlots<Omit<PublishedKey, "versionKey">>): SQL<number> =>
+  sql`(select ${packages.id} from ${packages} where ${packageIs(key)})`;
+
+/** The id of the published version, within its batch. */
+export const publishedVersionId = (key: OrSlots<PublishedKey>): SQL<number> => sql`(
+  select ${packageVersions.id}
+  from ${packageVersions}
+  where ${packageVersions.packageId} = ${publishedPackageId(key)}
+    and ${packageVersions.versionKey} = ${key.versionKey}
+)`;
 
 /**
  * Publishes a version, or adds files to one, in one batch with its event: after it the version is
@@ -98,13 +111,25 @@ export function publishVersion(
   owner: PackageOwner,
   known: PackageContext | undefined,
   publication: Publication,
-): Promise<Published> {
+): Promise<void> {
   const blobs = publication.files.flatMap(({ blob }) => (typeof blob === "number" ? [] : [blob]));
   return withBlobs(ctx, blobs, async () => {
     requireReach(ctx, owner, known, publication);
-    requireBounded(publication);
+    const { type, name, nameKey, versionKey } = publication;
+    const key: PublishedKey = { ownerId: owner.account.id, type, nameKey, versionKey };
+    const uuids = blobs.map(({ uuid }) => uuid);
     try {
-      return await runBatch(ctx, owner, known, publication, blobs);
+      const { events: recorded = [] } = await batch(ctx.db, {
+        pkg: insertPackage(ctx.db, { key, name, now: ctx.now }),
+        before: publication.before?.(key),
+        ...versionStatements(ctx, known, publication, key),
+        blobs: blobs.map((blob) => insertBlob(ctx.db, blobArgument(ctx, key, blob))),
+        files: publication.files.flatMap((file) => fileStatements(ctx, publication, key, file)),
+        properties: propertyStatements(ctx, publication, key),
+        notes: blobs.length > 0 ? dropNotes(ctx.db, { uuids }) : undefined,
+        also: publication.also?.(key),
+      });
+      if (recorded.some(({ isDue }) => isDue)) ctx.eventQueues.noteRecorded();
     } catch (error) {
       throw publication.refusalOf?.(error) ?? asRefusal(error) ?? error;
     }
@@ -127,207 +152,295 @@ function requireReach(
   if (!known && actor.token?.isBound) refuseBound(actor);
 }
 
-function requireBounded({ metadata, files }: Publication): void {
-  for (const each of [metadata, ...files.map((file) => file.metadata)]) {
-    if (each === undefined) continue;
-    const { length } = new TextEncoder().encode(JSON.stringify(each));
-    if (length > METADATA_BYTES_MAX) {
-      throw tooLarge(`the metadata has more than ${METADATA_BYTES_MAX} bytes`);
-    }
-  }
+/** The JSON of metadata, as its column has it. @throws Failure `too_large` */
+function toJson(metadata: unknown): string | null {
+  if (metadata === undefined || metadata === null) return null;
+  const json = JSON.stringify(metadata);
+  if (new TextEncoder().encode(json).length <= METADATA_BYTES_MAX) return json;
+  throw tooLarge(`the metadata has more than ${METADATA_BYTES_MAX} bytes`);
 }
 
-async function runBatch(
+const insertPackage = prepare(
+  (db, { key, name, now }: Params<{ key: PublishedKey; name: string; now: number }>) => {
+    const { ownerId, type, nameKey } = key;
+    return db
+      .insert(packages)
+      .values({ ownerId, type, name, nameKey, createdAt: now })
+      .onConflictDoNothing();
+  },
+);
+
+/** The statements for the version with its event, within the owner's number of versions. */
+function versionStatements(
   ctx: Ctx,
-  owner: PackageOwner,
   known: PackageContext | undefined,
   publication: Publication,
-  blobs: readonly ReceivedBlob[],
-): Promise<Published> {
-  const { db } = ctx;
-  const isPackage = packageIs(owner, publication);
-  const isVersion = and(
-    eq(packageVersions.packageId, idOfPackage(isPackage)),
-    eq(packageVersions.versionKey, publication.versionKey),
-  );
-  const versionId = sql<number>`(
-    select ${packageVersions.id}
-    from ${packageVersions}
-    where ${isVersion}
-  )`;
-  const ids = { packageId: idOfPackage(isPackage), versionId };
-  const { pkgs, versions } = await batch(db, {
-    pkg: insertPackage(ctx, owner, publication),
-    changes: [
-      ...(publication.before?.(ids) ?? []),
-      ...insertVersion(ctx, owner, known, publication, isPackage, versionId),
-      ...blobs.map((blob) => insertBlob(ctx, owner, blob)),
-      ...publication.files.flatMap((file) => insertFile(ctx, owner, publication, file, versionId)),
-      ...setProperties(ctx, publication, ids.packageId, versionId),
-      dropNotes(ctx, blobs),
-      ...(publication.also?.(ids) ?? []),
-    ],
-    pkgs: db.select().from(packages).where(isPackage),
-    versions: db.select().from(packageVersions).where(isVersion),
-  });
-  return { pkg: only(pkgs), version: only(versions) };
-}
-
-const packageIs = ({ account }: PackageOwner, { type, nameKey }: Publication): SQL | undefined =>
-  and(eq(packages.ownerId, account.id), eq(packages.type, type), eq(packages.nameKey, nameKey));
-
-const idOfPackage = (isPackage: SQL | undefined): SQL<number> =>
-  sql`(select ${packages.id} from ${packages} where ${isPackage})`;
-
-const insertPackage = (
-  { db, now }: Ctx,
-  { account }: PackageOwner,
-  { type, name, nameKey }: Publication,
-) =>
-  db
-    .insert(packages)
-    .values({ ownerId: account.id, type, name, nameKey, createdAt: now })
-    .onConflictDoNothing();
-
-/** Inserts the version with its event, within the owner's number of versions. */
-function insertVersion(
-  ctx: Ctx,
-  { account }: PackageOwner,
-  known: PackageContext | undefined,
-  publication: Publication,
-  isPackage: SQL | undefined,
-  versionId: SQL<number>,
-): BatchItem<"sqlite">[] {
+  key: PublishedKey,
+) {
   const { db, now, actor, config } = ctx;
-  const { type, name, version, versionKey, metadata, isInternal = false } = publication;
+  const { name, version, isInternal = false, ifVersionExists } = publication;
+  const { versionCountMax } = config.packages;
+  const creatorId = actor.user?.id ?? null;
+  const metadata = toJson(publication.metadata);
+  return {
+    version: insertVersion(db, {
+      key,
+      version,
+      metadata,
+      creatorId,
+      isInternal,
+      mayExist: ifVersionExists !== "refuse",
+      countMax: isInternal || versionCountMax === Infinity ? undefined : versionCountMax,
+      repoId: known?.repo?.row.id ?? 0,
+      now,
+    }),
+    events: isInternal
+      ? undefined
+      : recordPublished(db, {
+          key,
+          event: unnotedArgument(ctx, {
+            type: "package.created",
+            ownerId: key.ownerId,
+            repoId: COMPUTED,
+            packageId: COMPUTED,
+            versionId: COMPUTED,
+            packageType: key.type,
+            name,
+            version,
+            creatorId: creatorId ?? 0,
+            publishedAt: now,
+          }),
+          isForwarded: ctx.eventQueues.isForwarding,
+        }),
+    metadata: ifVersionExists === "update" ? updateMetadata(db, { key, metadata }) : undefined,
+  };
+}
+
+interface InsertedVersion {
+  readonly key: PublishedKey;
+  readonly version: string;
+  /** JSON. */
+  readonly metadata: string | null;
+  readonly creatorId: number | null;
+  readonly isInternal: boolean;
+  readonly mayExist: boolean;
+  /** Versions that the owner may have; undefined for any number. */
+  readonly countMax: number | undefined;
+  /** The repository of the package, as the request found it; 0 for none. */
+  readonly repoId: number;
+  readonly now: number;
+}
+
+const insertVersion = prepare((db, p: Params<InsertedVersion>) => {
+  const { key, countMax, now } = p;
+  const { ownerId, type, versionKey } = key;
   const used = sql`coalesce((
     select ${packageUsage.versionCount}
     from ${packageUsage}
-    where ${packageUsage.ownerId} = ${account.id}
+    where ${packageUsage.ownerId} = ${ownerId}
   ), 0)`;
-  const max = config.packages.versionCountMax;
   const isWithin =
-    max === Number.POSITIVE_INFINITY || isInternal
-      ? sql`true`
-      : sql`(${used} < ${max} or ${versionId} is not null)`;
+    countMax && sql`(${used} < ${countMax} or ${publishedVersionId(key)} is not null)`;
   const row = {
     // SECURITY: nothing is published in a package that is linked to a repository which the caller
     // may not see.
     packageId: onlyWhile(
-      sql`coalesce(${packages.repoId}, 0) in (0, ${known?.repo?.row.id ?? 0})`,
+      sql`coalesce(${packages.repoId}, 0) in (0, ${p.repoId})`,
       sql`${packages.id}`,
     ),
-    ownerId: account.id,
+    ownerId,
     type,
-    version,
+    version: p.version,
     versionKey,
-    creatorId: actor.user?.id ?? null,
-    isInternal,
-    metadata: metadata ?? null,
-    createdAt: onlyWhile(isWithin, now),
+    creatorId: p.creatorId,
+    isInternal: p.isInternal,
+    metadata: p.metadata,
+    createdAt: isWithin ? onlyWhile(isWithin, now) : now,
   };
-  const insert = insertSelect(db, packageVersions, row, sql`from ${packages} where ${isPackage}`);
-  const statements: BatchItem<"sqlite">[] = [
-    publication.ifVersionExists === "refuse" ? insert : insert.onConflictDoNothing(),
-  ];
-  if (!isInternal) {
-    statements.push(
-      recordIfChanged(ctx, {
-        type: "package.created",
-        ownerId: account.id,
-        repoId: sql`(select ${packages.repoId} from ${packages} where ${isPackage})`,
-        packageId: idOfPackage(isPackage),
-        versionId,
-        packageType: type,
-        name,
-        version,
-        creatorId: actor.user?.id ?? 0,
-        publishedAt: now,
-      }),
-    );
-  }
-  if (publication.ifVersionExists === "update") {
-    statements.push(
-      db
-        .update(packageVersions)
-        .set({ metadata: metadata ?? null })
-        .where(eq(packageVersions.id, versionId)),
-    );
-  }
-  return statements;
+  const insert = insertSelect(
+    db,
+    packageVersions,
+    row,
+    sql`from ${packages} where ${packageIs(key)}`,
+  );
+  return p.mayExist ? insert.onConflictDoNothing() : insert;
+});
+
+interface RecordedPublication {
+  readonly key: PublishedKey;
+  readonly event: EventArgument;
+  /** Whether the operator's queue receives all events. */
+  readonly isForwarded: boolean;
+}
+
+/** Returns whether something is due for the event: nothing follows from a package of no repository. */
+const recordPublished = prepare((db, p: Params<RecordedPublication>) => {
+  const { key, event, isForwarded } = p;
+  const repoId = sql`(select ${packages.repoId} from ${packages} where ${packageIs(key)})`;
+  const ids = { packageId: publishedPackageId(key), versionId: publishedVersionId(key) };
+  const consequencesAt = sql`iif(${repoId} is null, null, ${event.consequencesAt})`;
+  const isDue = isForwarded
+    ? sql`1`
+    : sql`${events.dispatchAt} is not null or ${events.consequencesAt} is not null`;
+  return recordBy(db, { ...event, consequencesAt }, { repoId, ...ids }, IF_CHANGED).returning({
+    isDue: isDue.mapWith(Boolean).as("is_due"),
+  });
+});
+
+const updateMetadata = prepare(
+  (db, { key, metadata }: Params<{ key: PublishedKey; metadata: string | null }>) =>
+    db
+      .update(packageVersions)
+      .set({ metadata })
+      .where(sql`${packageVersions.id} = ${publishedVersionId(key)}`),
+);
+
+interface InsertedBlob {
+  readonly ownerId: number;
+  readonly blob: ReceivedBlob;
+  /** Bytes that all packages of the owner may have; undefined for any number. */
+  readonly packagesBytesMax: number | undefined;
+  /** Those of the service's configuration for everything that an owner stores. */
+  readonly ownerBytesMax: number;
+  readonly now: number;
+}
+
+function blobArgument({ now, config }: Ctx, { ownerId }: PublishedKey, given: ReceivedBlob) {
+  const { uuid, sizeBytes, md5, sha1, sha256, sha512 } = given;
+  const { ownerBytesMax: max } = config.packages;
+  return {
+    ownerId,
+    blob: { uuid, sizeBytes, md5, sha1, sha256, sha512 },
+    packagesBytesMax: max === Infinity ? undefined : max,
+    ownerBytesMax: config.ownerBytesMax,
+    now,
+  };
 }
 
 /**
  * Inserts a blob, within the owner's size, unless the owner has the content already: that has the
  * digests then that only this one knows.
  */
-function insertBlob(ctx: Ctx, { account }: PackageOwner, blob: ReceivedBlob) {
-  const { db, now, config } = ctx;
+const insertBlob = prepare((db, p: Params<InsertedBlob>) => {
+  const { ownerId, blob, packagesBytesMax, now } = p;
+  const { uuid, sizeBytes, md5, sha1, sha256, sha512 } = blob;
   const used = sql`coalesce((
     select ${packageUsage.sizeBytes}
     from ${packageUsage}
-    where ${packageUsage.ownerId} = ${account.id}
+    where ${packageUsage.ownerId} = ${ownerId}
   ), 0)`;
-  const max = config.packages.ownerBytesMax;
   const isStored = sql`exists (
     select 1
     from ${packageBlobs}
-    where ${packageBlobs.ownerId} = ${account.id} and ${packageBlobs.sha256} = ${blob.sha256}
+    where ${packageBlobs.ownerId} = ${ownerId} and ${packageBlobs.sha256} = ${sha256}
   )`;
   const isWithin =
-    max === Number.POSITIVE_INFINITY
-      ? sql`true`
-      : sql`(${used} + ${blob.sizeBytes} <= ${max} or ${isStored})`;
+    packagesBytesMax && sql`(${used} + ${sizeBytes} <= ${packagesBytesMax} or ${isStored})`;
   return db
     .insert(packageBlobs)
     .values({
-      ...blob,
-      ownerId: account.id,
-      uuid: onlyWhile(isBlobNoted(blob.uuid), blob.uuid),
+      ...{ ownerId, md5, sha1, sha256, sha512 },
+      uuid: onlyWhile(isBlobNoted(uuid), uuid),
       sizeBytes: onlyWhile(
-        sql`(${isStored} or ${mayStore(ctx, sql`${account.id}`, blob.sizeBytes)})`,
-        blob.sizeBytes,
+        sql`(${isStored} or ${mayStore({ config: p }, sql`${ownerId}`, sizeBytes)})`,
+        sizeBytes,
       ),
-      createdAt: onlyWhile(isWithin, now),
+      createdAt: isWithin ? onlyWhile(isWithin, now) : now,
     })
     .onConflictDoUpdate({
       target: [packageBlobs.ownerId, packageBlobs.sha256],
-      set: { md5: blob.md5, sha1: blob.sha1, sha512: blob.sha512 },
-      setWhere: sql`${packageBlobs.sha512} = '' and ${blob.sha512} <> ''`,
+      set: { md5, sha1, sha512 },
+      setWhere: sql`${packageBlobs.sha512} = '' and ${sha512} <> ''`,
     });
+});
+
+function fileStatements(
+  { db, now }: Ctx,
+  { ifFileExists = "refuse" }: Publication,
+  key: PublishedKey,
+  { blob, name, isLead = false, properties = {}, ...file }: PublishedFile,
+): BatchItem<"sqlite">[] {
+  const { nameKey = name.toLowerCase(), compositeKey = "" } = file;
+  const fileKey = { nameKey, compositeKey };
+  const content = typeof blob === "number" ? { blobId: blob } : { sha256: blob.sha256 };
+  const metadata = toJson(file.metadata);
+  return [
+    ...insertFile(db, { key, fileKey, content, name, isLead, metadata, now }, ifFileExists),
+    ...Object.entries(properties).map(([property, value]) =>
+      insertFileProperty(db, { key, fileKey, name: property, value }),
+    ),
+  ];
 }
 
-function insertFile(
-  { db, now }: Ctx,
-  { account }: PackageOwner,
-  { ifFileExists = "refuse" }: Publication,
-  file: PublishedFile,
-  versionId: SQL<number>,
-): BatchItem<"sqlite">[] {
-  const { blob, name, compositeKey = "", isLead = false, metadata, properties = {} } = file;
-  const nameKey = file.nameKey ?? name.toLowerCase();
-  const row = {
-    versionId,
-    blobId: sql`${packageBlobs.id}`,
-    name,
-    nameKey,
-    compositeKey,
-    isLead,
-    metadata: metadata ?? null,
-    createdAt: now,
-  };
-  const isBlob = and(
+/** The key of a file in its version. */
+interface PublishedFileKey {
+  readonly nameKey: string;
+  readonly compositeKey: string;
+}
+
+interface InsertedFile {
+  readonly key: PublishedKey;
+  readonly fileKey: PublishedFileKey;
+  /** A blob of the owner, by its id or its digest. */
+  readonly content: { readonly blobId?: number; readonly sha256?: string };
+  readonly name: string;
+  readonly isLead: boolean;
+  /** JSON. */
+  readonly metadata: string | null;
+  readonly now: number;
+}
+
+const fileIs = (key: Params<PublishedKey>, { nameKey, compositeKey }: OrSlots<PublishedFileKey>) =>
+  sql`${packageFiles.versionId} = ${publishedVersionId(key)}
+    and ${packageFiles.nameKey} = ${nameKey} and ${packageFiles.compositeKey} = ${compositeKey}`;
+
+const insertFile = prepareAll(
+  (
+    db,
+    { key, fileKey, content, ...p }: Params<InsertedFile>,
+    ifExists: NonNullable<Publication["ifFileExists"]>,
+  ): readonly BatchItem<"sqlite">[] => {
     // SECURITY: only contents of this owner.
-    eq(packageBlobs.ownerId, account.id),
-    typeof blob === "number" ? eq(packageBlobs.id, blob) : eq(packageBlobs.sha256, blob.sha256),
-  );
-  const isFile = and(
-    eq(packageFiles.versionId, versionId),
-    eq(packageFiles.nameKey, nameKey),
-    eq(packageFiles.compositeKey, compositeKey),
-  );
-  const insert = insertSelect(db, packageFiles, row, sql`from ${packageBlobs} where ${isBlob}`);
-  const setFileProperties = Object.entries(properties).map(([property, value]) =>
+    const isBlob = and(
+      eq(packageBlobs.ownerId, key.ownerId),
+      content.blobId && eq(packageBlobs.id, content.blobId),
+      content.sha256 && eq(packageBlobs.sha256, content.sha256),
+    );
+    const insert = insertSelect(
+      db,
+      packageFiles,
+      {
+        versionId: publishedVersionId(key),
+        blobId: sql`${packageBlobs.id}`,
+        name: p.name,
+        ...fileKey,
+        isLead: p.isLead,
+        metadata: p.metadata,
+        createdAt: p.now,
+      },
+      sql`from ${packageBlobs} where ${isBlob}`,
+    );
+    if (ifExists === "refuse") return [insert];
+    if (ifExists === "keep") return [insert.onConflictDoNothing()];
+    const formerKey = sql`${fileKey.nameKey} || char(0)`;
+    return [
+      // The blob must not go with its last file and come again: the new file is there before the
+      // old one goes.
+      db.update(packageFiles).set({ nameKey: formerKey }).where(fileIs(key, fileKey)),
+      insert,
+      db.delete(packageFiles).where(fileIs(key, { ...fileKey, nameKey: formerKey })),
+    ];
+  },
+);
+
+interface InsertedProperty {
+  readonly key: PublishedKey;
+  readonly name: string;
+  readonly value: string;
+}
+
+const insertFileProperty = prepare(
+  (db, p: Params<InsertedProperty & { fileKey: PublishedFileKey }>) =>
     insertSelect(
       db,
       packageProperties,
@@ -335,76 +448,52 @@ function insertFile(
         packageId: sql`${packageVersions.packageId}`,
         versionId: sql`${packageVersions.id}`,
         fileId: sql`${packageFiles.id}`,
-        name: property,
-        value,
+        name: p.name,
+        value: p.value,
       },
       sql`
         from ${packageFiles}
         join ${packageVersions} on ${packageVersions.id} = ${packageFiles.versionId}
-        where ${isFile}`,
+        where ${fileIs(p.key, p.fileKey)}`,
     ),
-  );
-  if (ifFileExists === "refuse") return [insert, ...setFileProperties];
-  if (ifFileExists === "keep") return [insert.onConflictDoNothing(), ...setFileProperties];
-  return [
-    // The blob must not go with its last file and come again: the new file is there before the old
-    // one goes.
-    db
-      .update(packageFiles)
-      .set({ nameKey: sql`${packageFiles.nameKey} || char(0)` })
-      .where(isFile),
-    insert,
-    ...setFileProperties,
-    db
-      .delete(packageFiles)
-      .where(
-        and(
-          eq(packageFiles.versionId, versionId),
-          eq(packageFiles.nameKey, sql`${nameKey} || char(0)`),
-          eq(packageFiles.compositeKey, compositeKey),
-        ),
-      ),
-  ];
-}
+);
 
-function setProperties(
+function propertyStatements(
   { db }: Ctx,
   { packageProperties: ofPackage = {}, versionProperties: ofVersion = {} }: Publication,
-  packageId: SQL<number>,
-  versionId: SQL<number>,
+  key: PublishedKey,
 ): BatchItem<"sqlite">[] {
-  const statements: BatchItem<"sqlite">[] = [];
-  for (const [values, id] of [
-    [ofPackage, null],
-    [ofVersion, versionId],
-  ] as const) {
-    for (const [name, value] of Object.entries(values)) {
-      const isSame = and(
-        eq(packageProperties.packageId, packageId),
-        eq(packageProperties.name, name),
-        id === null
-          ? sql`${packageProperties.versionId} is null`
-          : eq(packageProperties.versionId, id),
-        sql`${packageProperties.fileId} is null`,
-      );
-      statements.push(
-        db.delete(packageProperties).where(isSame),
-        db.insert(packageProperties).values({ packageId, versionId: id, name, value }),
-      );
-    }
-  }
-  return statements;
+  const set = (isOfVersion: boolean, values: Readonly<Record<string, string>>) =>
+    Object.entries(values).flatMap(([name, value]) =>
+      setProperty(db, { key, isOfVersion, name, value }),
+    );
+  return [...set(false, ofPackage), ...set(true, ofVersion)];
 }
 
-/** The statement that deletes the notes of bytes that a blob refers to now. */
-function dropNotes({ db }: Ctx, blobs: readonly ReceivedBlob[]) {
-  const list = JSON.stringify(blobs.map(({ uuid }) => uuid));
-  return db.delete(packageLooseFiles).where(sql`${packageLooseFiles.uuid} in (
+const setProperty = prepareAll((db, p: Params<InsertedProperty & { isOfVersion: boolean }>) => {
+  const { key, name, value } = p;
+  const packageId = publishedPackageId(key);
+  const versionId = p.isOfVersion ? publishedVersionId(key) : sql`null`;
+  const isSame = and(
+    eq(packageProperties.packageId, packageId),
+    eq(packageProperties.name, name),
+    sql`${packageProperties.versionId} is ${versionId}`,
+    sql`${packageProperties.fileId} is null`,
+  );
+  return [
+    db.delete(packageProperties).where(isSame),
+    db.insert(packageProperties).values({ packageId, versionId, name, value }),
+  ] as const;
+});
+
+/** Deletes the notes of bytes that a blob refers to now. */
+const dropNotes = prepare((db, { uuids }: Params<{ uuids: readonly string[] }>) =>
+  db.delete(packageLooseFiles).where(sql`${packageLooseFiles.uuid} in (
     select ${packageBlobs.uuid}
     from ${packageBlobs}
-    where ${packageBlobs.uuid} in (select value from json_each(${list}))
-  )`);
-}
+    where ${packageBlobs.uuid} in ${uuids}
+  )`),
+);
 
 function asRefusal(error: unknown): Error | undefined {
   if (isViolation(error, "UNIQUE", "package_versions.package_id")) {

@@ -1,6 +1,7 @@
 import { and, eq, type SQL, sql } from "drizzle-orm";
 
 import type { Ctx } from "../../../context.ts";
+import { type Params, prepare } from "../../../db/prepared.ts";
 import { packageLooseFiles, type PackageType } from "../../../db/schema/index.ts";
 import { Failure, forbidden } from "../../../lib/failure.ts";
 import { log } from "../../../lib/log.ts";
@@ -18,6 +19,9 @@ export interface ReceivedBlob extends StoredBytes<DigestName> {
   readonly uuid: string;
 }
 
+/** Stores and hashes the pieces of a file. */
+type Receive = (uuid: string, pieces: AsyncIterable<Uint8Array>) => Promise<ReceivedBlob>;
+
 /**
  * Streams the content of a file into the object storage, and hashes it.
  *
@@ -25,33 +29,62 @@ export interface ReceivedBlob extends StoredBytes<DigestName> {
  * `publishVersion` deletes it. If a Worker dies in between, a job deletes the bytes. A caller that
  * does not publish them calls `dropBlobs`.
  *
- * @param receive Stores and hashes the pieces; with all digests by default.
+ * @param receive With all digests by default.
  * @throws Failure `forbidden` beyond the limit of the type.
  */
 export async function receiveBlob(
   ctx: Ctx,
   type: PackageType,
   pieces: AsyncIterable<Uint8Array>,
-  receive: (uuid: string, pieces: AsyncIterable<Uint8Array>) => Promise<ReceivedBlob> = async (
-    uuid,
-    bounded,
-  ) => ({ uuid, ...(await ctx.git.packageFiles.receive(uuid, bounded)) }),
+  receive?: Receive,
 ): Promise<ReceivedBlob> {
-  const { db, now, config } = ctx;
-  const uuid = crypto.randomUUID();
-  await db.insert(packageLooseFiles).values({ uuid, expiresAt: now + PACKAGE_UPLOAD_LIFE_MS });
-  try {
-    const bounded = boundPieces(pieces, config.packages.fileBytesMax[type]);
-    return await receive(uuid, bounded);
-  } catch (error) {
-    dropBlobs(ctx, [uuid]);
-    throw error;
-  }
+  const note = noteOfNew(ctx);
+  await insertNote(ctx.db, note);
+  return receiveNoted(ctx, type, note, pieces, receive);
 }
 
 /** Stores bytes that are in memory, as `receiveBlob` does. */
 export const storeBlob = (ctx: Ctx, type: PackageType, bytes: Uint8Array): Promise<ReceivedBlob> =>
   receiveBlob(ctx, type, piecesOf(bytes));
+
+/** The same, where the caller has inserted the note. */
+export const storeNoted = (
+  ctx: Ctx,
+  type: PackageType,
+  note: BlobNote,
+  bytes: Uint8Array,
+): Promise<ReceivedBlob> => receiveNoted(ctx, type, note, piecesOf(bytes));
+
+/** A row of `package_loose_files`. */
+export type BlobNote = typeof packageLooseFiles.$inferSelect;
+
+/** The note of a file that is to be stored. */
+export const noteOfNew = ({ now }: Ctx): BlobNote => ({
+  uuid: crypto.randomUUID(),
+  expiresAt: now + PACKAGE_UPLOAD_LIFE_MS,
+});
+
+const insertNote = prepare((db, note: Params<BlobNote>) =>
+  db.insert(packageLooseFiles).values(note),
+);
+
+async function receiveNoted(
+  ctx: Ctx,
+  type: PackageType,
+  { uuid }: BlobNote,
+  pieces: AsyncIterable<Uint8Array>,
+  receive: Receive = async (name, bounded) => ({
+    uuid: name,
+    ...(await ctx.git.packageFiles.receive(name, bounded)),
+  }),
+): Promise<ReceivedBlob> {
+  try {
+    return await receive(uuid, boundPieces(pieces, ctx.config.packages.fileBytesMax[type]));
+  } catch (error) {
+    dropBlobs(ctx, [uuid]);
+    throw error;
+  }
+}
 
 async function* piecesOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
@@ -82,7 +115,7 @@ export async function withBlobs<T>(
 }
 
 /** The condition that the bytes were noted and the note has not expired. */
-export function isBlobNoted(uuid: string): SQL {
+export function isBlobNoted(uuid: string | SQL): SQL {
   const isNote = and(
     eq(packageLooseFiles.uuid, uuid),
     // By the database's clock when the statement runs.

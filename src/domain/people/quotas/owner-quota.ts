@@ -57,7 +57,11 @@ export const storedBytes = (ownerId: SQL): SQL<number> => sql`(
  * The condition, for a write, that an owner may store some more bytes. Nothing is added up for an
  * owner without a limit.
  */
-export const mayStore = ({ config }: Pick<Ctx, "config">, ownerId: SQL, bytes: number): SQL => {
+export const mayStore = (
+  { config }: { readonly config: { readonly ownerBytesMax: number | SQL } },
+  ownerId: SQL,
+  bytes: number | SQL,
+): SQL => {
   const max = sql`coalesce(${limited.quota} ->> '$.bytesMax', ${config.ownerBytesMax})`;
   return sql`exists (
     select 1
