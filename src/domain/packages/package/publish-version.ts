@@ -273,7 +273,7 @@ interface RecordedPublication {
   readonly isForwarded: boolean;
 }
 
-/** Returns whether something is due for the event: nothing follows from a package of no repository. */
+/** Returns whether something is due: nothing follows from a package that has no repository. */
 const recordPublished = prepare((db, p: Params<RecordedPublication>) => {
   const { key, event, isForwarded } = p;
   const repoId = sql`(select ${packages.repoId} from ${packages} where ${packageIs(key)})`;
