@@ -20,7 +20,12 @@ import {
   packageVersions,
   type PackageType,
 } from "../../../db/schema/index.ts";
-import { type EventArgument, IF_CHANGED, recordBy, unnotedArgument } from "../../../events/record.ts";
+import {
+  type EventArgument,
+  IF_CHANGED,
+  recordBy,
+  unnotedArgument,
+} from "../../../events/record.ts";
 import { conflict, type Failure, forbidden, notFound, tooLarge } from "../../../lib/failure.ts";
 import { mayStore, quotaExceeded } from "../../people/quotas/owner-quota.ts";
 import type { PackageContext, PackageKey, PackageOwner } from "./find-package.ts";
