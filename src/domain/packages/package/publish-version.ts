@@ -344,7 +344,11 @@ const insertBlob = prepare((db, p: Params<InsertedBlob>) => {
   return db
     .insert(packageBlobs)
     .values({
-      ...{ ownerId, md5, sha1, sha256, sha512 },
+      ownerId,
+      md5,
+      sha1,
+      sha256,
+      sha512,
       uuid: onlyWhile(isBlobNoted(uuid), uuid),
       sizeBytes: onlyWhile(
         sql`(${isStored} or ${mayStore({ config: p }, sql`${ownerId}`, sizeBytes)})`,
