@@ -14,6 +14,7 @@ import type { Config } from "./config.ts";
 import type { BaseCtx } from "./context.ts";
 import { openDatabase } from "./db/db.ts";
 import { meterD1, type D1Usage } from "./db/meter.ts";
+import { countPackageDownload } from "./domain/packages/package/count-download.ts";
 import { createFirstAdministrator } from "./domain/people/accounts/create-first-administrator.ts";
 import { sendDueMails } from "./domain/operations/mail-delivery/send-due-mails.ts";
 import { readClientAddress, readClientNetwork } from "./entrance/client-network.ts";
@@ -110,7 +111,8 @@ export function createApp(
     await next();
     closeRequest(c, request);
     if (keep && isWhole(request)) {
-      const made = { route: routeOf(c), reads: request.usage.reads };
+      const { usage, downloadOf } = request;
+      const made = { route: routeOf(c), reads: usage.reads, downloadOf };
       const kept = await keep(c.res, request.id, made);
       // Cleared first: Hono merges the headers of the previous response into the one assigned.
       c.res = undefined;
@@ -139,7 +141,23 @@ export function createApp(
     return c.text(`internal error, request ${c.var.requestId}\n`, 500);
   });
   return {
-    fetch: (request, ...bindings) => answers.find(request) ?? app.fetch(request, ...bindings),
+    fetch: (request, env, execution) => {
+      const kept = answers.find(request);
+      if (!kept) return app.fetch(request, env, execution);
+      const { response, downloadOf } = kept;
+      if (downloadOf !== undefined && env && execution) {
+        const counting = {
+          config,
+          // Only few requests write what all have counted.
+          get db() {
+            return openDatabase((env as Bindings).DB.withSession("first-primary"));
+          },
+          defer: (work: Promise<unknown>) => execution.waitUntil(work),
+        };
+        countPackageDownload(counting, downloadOf);
+      }
+      return response;
+    },
   };
 }
 
@@ -177,6 +195,8 @@ interface OpenRequest {
   id: string;
   base: BaseCtx;
   usage: D1Usage;
+  /** The version of a package of which the answer is a download. */
+  downloadOf: number | undefined;
 }
 
 /**
@@ -235,7 +255,11 @@ function openRequest(c: Context<AppEnv>, config: Config, guards: Kept<object>): 
     defer: (work) => c.executionCtx.waitUntil(work),
   };
   c.set("base", base);
-  return { id, base, usage };
+  const request: OpenRequest = { id, base, usage, downloadOf: undefined };
+  base.noteDownload = (versionId) => {
+    request.downloadOf = versionId;
+  };
+  return request;
 }
 
 function closeRequest(c: Context<AppEnv>, { id, base, usage }: OpenRequest): void {

@@ -41,6 +41,11 @@ export interface Ctx {
    * Continues work after the response is sent. Only for work that may be lost and is repeated then.
    */
   defer(work: Promise<unknown>): void;
+  /**
+   * Notes that the answer counted as a download of a version of a package: it counts again when it
+   * is sent again.
+   */
+  noteDownload?(versionId: number): void;
 }
 
 /** Where a request came from, for the audit log. */

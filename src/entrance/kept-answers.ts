@@ -26,9 +26,10 @@ const EXCLUDING = [
   "If-Unmodified-Since",
 ] as const;
 
-/** Paths of the API of Gitea, and of pages: not of registries, runners, assets and health. */
+/** Paths of the API of Gitea, of registries, and of pages: not of runners, assets and health. */
 const isOfPublic = (path: string): boolean =>
-  path.startsWith("/api/v1/") || !/^\/(?:api|v2|twirp|mcp|login|user|-)(?:\/|$)/.test(path);
+  /^\/(?:api\/v1|api\/packages|v2)\//.test(path) ||
+  !/^\/(?:api|v2|twirp|mcp|login|user|-)(?:\/|$)/.test(path);
 
 /** An answer, as it is sent again. */
 interface KeptAnswer {
@@ -38,6 +39,7 @@ interface KeptAnswer {
   /** All headers but those of the one request. */
   readonly headers: readonly (readonly [string, string])[];
   readonly body: ArrayBuffer;
+  readonly downloadOf: number | undefined;
 }
 
 /** What the service says of an answer that it has made. */
@@ -45,6 +47,15 @@ interface Made {
   /** The pattern of the route, for the log. */
   readonly route: string;
   readonly reads: WriteScope;
+  /** The version of a package of which it counted a download. */
+  readonly downloadOf: number | undefined;
+}
+
+/** An answer that is sent again. */
+interface SentAgain {
+  readonly response: Response;
+  /** The version of a package of which this is a download. */
+  readonly downloadOf: number | undefined;
 }
 
 /**
@@ -59,7 +70,7 @@ export class KeptAnswers {
   }
 
   /** Answers a request from what is kept, and logs it. */
-  find(request: Request): Response | undefined {
+  find(request: Request): SentAgain | undefined {
     const key = keyOf(request);
     const answer = key === undefined ? undefined : this.#kept.get(key, Date.now());
     if (!answer) return undefined;
@@ -73,7 +84,11 @@ export class KeptAnswers {
       answer: "kept",
       ...NO_WORK,
     });
-    return toResponse(answer, request, status, id);
+    const isSent = status === 200 && request.method === "GET";
+    return {
+      response: toResponse(answer, request, status, id),
+      downloadOf: isSent ? answer.downloadOf : undefined,
+    };
   }
 
   /**
@@ -87,11 +102,11 @@ export class KeptAnswers {
     const key = request.method === "GET" ? keyOf(request) : undefined;
     if (key === undefined) return undefined;
     const keep = this.#kept.begin(now);
-    return async (response, id, { route, reads }) => {
-      if (!isForAll(response)) return response;
+    return async (response, id, { route, reads, downloadOf }) => {
+      if (!isForAll(response, route)) return response;
       const body = await response.arrayBuffer();
       if (body.byteLength > BODY_BYTES_MAX) return new Response(body, response);
-      const answer = { route, body, ...(await describe(response.headers, body)) };
+      const answer = { route, downloadOf, body, ...(await describe(response.headers, body)) };
       keep(key, answer, { bytes: body.byteLength + 2 * key.length + HEADERS_BYTES, reads });
       return toResponse(answer, request, evaluateConditions(request, answer).status, id);
     };
@@ -121,16 +136,24 @@ function keyOf({ method, url, headers }: Request): string | undefined {
   return `${headers.get("accept") ?? ""}\n${headers.get("origin") ?? ""}\n${url}`;
 }
 
-/** Whether a response is the same for everybody, and whole. */
-function isForAll({ status, headers }: Response): boolean {
+/** Whether a response is the same for everybody, whole, and short as far as that is known. */
+function isForAll({ status, headers }: Response, route: string): boolean {
+  const length = headers.get("Content-Length");
   return (
     status === 200 &&
-    /^(?:application\/json|text\/html)\b/.test(headers.get("Content-Type") ?? "") &&
     !headers.has("Set-Cookie") &&
-    !headers.has("Content-Disposition") &&
-    !headers.get("Cache-Control")?.includes("no-store")
+    !headers.get("Cache-Control")?.includes("no-store") &&
+    (isDocument(headers) || (length !== null && OF_REGISTRY.test(route))) &&
+    Number(length) <= BODY_BYTES_MAX
   );
 }
+
+const isDocument = (headers: Headers): boolean =>
+  /^(?:application\/json|text\/html)\b/.test(headers.get("Content-Type") ?? "") &&
+  !headers.has("Content-Disposition");
+
+/** Routes whose files are kept, too: of all others, each download is counted by itself. */
+const OF_REGISTRY = /^\/(?:api\/packages|v2)\//;
 
 async function describe(headers: Headers, body: ArrayBuffer) {
   const [, weak, given] = /^(W\/)?"(.*)"$/.exec(headers.get("ETag") ?? "") ?? [];

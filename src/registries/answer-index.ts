@@ -89,7 +89,7 @@ export async function answerIndex(
   const { status } = evaluateConditions(c.req.raw, version);
   if (status !== 200) return new Response(null, { status, headers });
   const bytes = await readIndex(ctx, { source, kind, make });
-  const length = { "Content-Length": String(bytes.length) };
-  if (c.req.method === "HEAD") return new Response(null, { headers: { ...headers, ...length } });
-  return new Response(bytes.slice(), { headers });
+  return new Response(c.req.method === "HEAD" ? null : bytes.slice(), {
+    headers: { ...headers, "Content-Length": String(bytes.length) },
+  });
 }

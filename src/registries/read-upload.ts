@@ -11,7 +11,9 @@ const PIECE_BYTES = 256 * 1024;
  * Streams the body of an upload that is the file itself. @throws CallerLeft if the client hangs up.
  */
 export const readUpload = ({ req }: RegistryContext): AsyncGenerator<Uint8Array> =>
-  readBody(req.raw.body, readPieces);
+  Number(req.header("content-length") ?? Infinity) <= PIECE_BYTES
+    ? readAtOnce(req.raw)
+    : readBody(req.raw.body, readPieces);
 
 /**
  * The same of an upload that a later request continues: if the client hangs up, everything that
@@ -19,6 +21,17 @@ export const readUpload = ({ req }: RegistryContext): AsyncGenerator<Uint8Array>
  */
 export const readUploadPart = ({ req }: RegistryContext): AsyncGenerator<Uint8Array> =>
   readBody(req.raw.body, readArrivedPieces);
+
+/** A body of one piece, without a buffer for others. */
+async function* readAtOnce(request: Request): AsyncGenerator<Uint8Array> {
+  let bytes: ArrayBuffer;
+  try {
+    bytes = await request.arrayBuffer();
+  } catch {
+    throw new CallerLeft();
+  }
+  if (bytes.byteLength > 0) yield new Uint8Array(bytes);
+}
 
 async function* readBody(
   body: ReadableStream<Uint8Array> | null,
@@ -37,10 +50,7 @@ async function* readBody(
  *
  * @throws Failure `too_large` beyond `bytesMax`; CallerLeft if the client hangs up.
  */
-export async function readBytes(
-  c: RegistryContext,
-  bytesMax: number,
-): Promise<Uint8Array<ArrayBuffer>> {
+export async function readBytes(c: RegistryContext, bytesMax: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let length = 0;
   for await (const piece of readUpload(c)) {
@@ -48,6 +58,8 @@ export async function readBytes(
     if (length > bytesMax) throw tooLarge(`the body has more than ${bytesMax} bytes`);
     pieces.push(piece);
   }
+  const [first] = pieces;
+  if (first?.length === length) return first;
   const bytes = new Uint8Array(length);
   let at = 0;
   for (const piece of pieces) {

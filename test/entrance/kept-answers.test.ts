@@ -1,7 +1,11 @@
+import { and, eq } from "drizzle-orm";
 import { beforeAll, describe, expect, it } from "vitest";
 
+import { packageVersions } from "../../src/db/schema/index.ts";
 import { Writes } from "../../src/lib/writes.ts";
+import { makePublication } from "../registries/npm/documents.ts";
 import { type Sending, visit } from "../support/call.ts";
+import { db } from "../support/db.ts";
 import { make, type TestRepo, type TestUser } from "../support/make.ts";
 import { startSession } from "../support/sessions.ts";
 import { doorsWith } from "../support/service.ts";
@@ -20,7 +24,7 @@ beforeAll(async () => {
 });
 
 /** A service that knows of no writes, as those of jobs that other tests have left. */
-const unwritten = () => doorsWith({}, {}, new Writes());
+const unwritten = () => doorsWith({ PACKAGES_DOWNLOAD_COUNT_SECONDS: "0" }, {}, new Writes());
 
 /** Whether the second of two equal requests is answered from what is kept. */
 async function isKept(at: string, sending: Sending = {}): Promise<boolean> {
@@ -28,6 +32,13 @@ async function isKept(at: string, sending: Sending = {}): Promise<boolean> {
   await door("GET", at, sending);
   const { line } = await loggedAgain(() => door("GET", at, sending));
   return "answer" in line;
+}
+
+/** The downloads of a version of an owner that are counted. */
+async function downloadsOf({ id }: TestUser, version: string): Promise<number | undefined> {
+  const isVersion = and(eq(packageVersions.ownerId, id), eq(packageVersions.version, version));
+  const [row] = await db.select().from(packageVersions).where(isVersion);
+  return row?.downloadCount;
 }
 
 describe("a kept answer", () => {
@@ -81,10 +92,37 @@ describe("a kept answer", () => {
     expect(await isKept(`/${owner.name}/${repo.name}`, { headers })).toBe(false);
   });
 
+  it("is that of an index of packages and of a file, whose downloads are counted", async () => {
+    const packages = `/api/packages/${owner.name}`;
+    const json = await makePublication("kept", "1.0.0");
+    const at = `${packages}/npm/kept`;
+    expect((await visit("PUT", at, { as: owner, json })).status).toBe(201);
+    const file = `${packages}/generic/kept/1/file`;
+    expect((await visit("PUT", file, { as: owner, body: "bytes" })).status).toBe(201);
+    expect(await isKept(at)).toBe(true);
+
+    const door = unwritten();
+    const first = await door("GET", file);
+    const { answer, line } = await loggedAgain(() => door("GET", file));
+    expect(line).toHaveProperty("answer", "kept");
+    expect(answer.body).toBe("bytes");
+    expect(answer.headers.get("ETag")).toBe(first.headers.get("ETag"));
+    await door("HEAD", file);
+    await expect.poll(() => downloadsOf(owner, "1")).toBe(2);
+  });
+
+  it("is none of a file that is long", async () => {
+    const file = `/api/packages/${owner.name}/generic/long/1/file`;
+    const body = new Uint8Array(256 * 1024 + 1);
+    expect((await visit("PUT", file, { as: owner, body })).status).toBe(201);
+    expect(await isKept(file)).toBe(false);
+  });
+
   it.for([
     ["a search, which is counted", "/api/v1/repos/search?q=a"],
     ["the health check", "/api/healthz"],
     ["a page with a form", "/user/login"],
+    ["a token", "/v2/token"],
     ["what is not found", "/api/v1/repos/nobody/nothing"],
   ])("is not that of %s", async ([, at]) => {
     expect(await isKept(at ?? "")).toBe(false);

@@ -57,7 +57,9 @@ container.get("/", async (c) => {
 });
 
 container.get("/token", async (c) =>
-  c.json(await makeRegistryToken(await authenticateCaller(c, "by-setting"), c)),
+  c.json(await makeRegistryToken(await authenticateCaller(c, "by-setting"), c), 200, {
+    "Cache-Control": "no-store",
+  }),
 );
 
 container.get("/_catalog", (c) => {

@@ -127,6 +127,11 @@ function requireSamePackage(
   throw malformed("the package.json in the tarball is of another package or version");
 }
 
+const AnnouncedDist = z.looseObject({
+  integrity: z.string().optional(),
+  shasum: z.string().optional(),
+});
+
 function requireSameContent(
   { _attachments }: Document,
   manifest: Record<string, unknown>,
@@ -136,9 +141,7 @@ function requireSameContent(
   if (length !== undefined && length !== blob.sizeBytes) {
     throw malformed("the attachment has not the length that it announces");
   }
-  const dist = z
-    .looseObject({ integrity: z.string().optional(), shasum: z.string().optional() })
-    .safeParse(manifest["dist"] ?? {}).data;
+  const dist = AnnouncedDist.safeParse(manifest["dist"] ?? {}).data;
   if (!dist) throw malformed("package is invalid: dist");
   const { integrity, shasum } = dist;
   // One of several algorithms: others than SHA-512 are not compared.

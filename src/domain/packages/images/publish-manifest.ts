@@ -93,8 +93,15 @@ export async function publishManifest(
       ifFileExists: "keep",
       before: (key) => (tag === undefined ? [] : freeTag(ctx.db, { key, digest })),
       also: (key) => [
-        insertContents(ctx.db, { key, contents: JSON.stringify(listContents(facts)), now: ctx.now }),
-        requireContents(ctx.db, { key, contents: JSON.stringify([...needed, [digest, "manifest"]]) }),
+        insertContents(ctx.db, {
+          key,
+          contents: JSON.stringify(listContents(facts)),
+          now: ctx.now,
+        }),
+        requireContents(ctx.db, {
+          key,
+          contents: JSON.stringify([...needed, [digest, "manifest"]]),
+        }),
         ...(tag === undefined ? [] : [deleteUntagged(ctx.db, { key, digest })]),
       ],
       refusalOf: (error) =>
@@ -155,8 +162,7 @@ interface SoughtManifests {
 }
 
 const manifestsOf = prepareAll((db, p: Params<SoughtManifests>) => {
-  const fromManifest = (hex: SQL) =>
-    fromContent(p.packageId, p.ownerId, hex, sql`'manifest'`);
+  const fromManifest = (hex: SQL) => fromContent(p.packageId, p.ownerId, hex, sql`'manifest'`);
   return {
     noted: insertSelect(
       db,
@@ -239,10 +245,9 @@ const deleteUntagged = prepare((db, { key, digest }: Params<PublishedManifest>) 
 
 /** The contents that a version gets, with their hashes and names. */
 const listContents = (facts: ManifestFacts) =>
-  [
-    ...neededContents(facts),
-    ...facts.foreignBlobs.map((digest) => [digest, "blob"] as const),
-  ].map(([digest, kind]) => [hexOf(digest), kind, contentName(digest), digest]);
+  [...neededContents(facts), ...facts.foreignBlobs.map((digest) => [digest, "blob"] as const)].map(
+    ([digest, kind]) => [hexOf(digest), kind, contentName(digest), digest],
+  );
 
 interface InsertedContents {
   readonly key: PublishedKey;

@@ -12,6 +12,9 @@ let writtenAt = 0;
 /** Until when a request has promised to write them, in milliseconds; 0 for none. */
 let promisedUntil = 0;
 
+/** The parts of a request that counting needs. */
+type Counting = Pick<Ctx, "config" | "db" | "defer" | "noteDownload">;
+
 /** How long a request has for the write itself, in milliseconds: the runtime may end it before. */
 const WRITE_MS = 5000;
 /** Versions that wait while the database fails; further ones are not counted. */
@@ -23,7 +26,8 @@ const PENDING_MAX = 10_000;
  * response. Those that can't be written wait for the next download; those of an isolate that dies
  * meanwhile are lost.
  */
-export function countPackageDownload(ctx: Ctx, versionId: number): void {
+export function countPackageDownload(ctx: Counting, versionId: number): void {
+  ctx.noteDownload?.(versionId);
   add(versionId, 1);
   const now = Date.now();
   // A request that was cut off before it wrote does not keep later ones from writing.
@@ -38,7 +42,7 @@ function add(versionId: number, count: number): void {
   pending.set(versionId, (pending.get(versionId) ?? 0) + count);
 }
 
-async function writeAfter(ctx: Ctx, waitMs: number): Promise<void> {
+async function writeAfter(ctx: Counting, waitMs: number): Promise<void> {
   if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
   const counts = pending;
   pending = new Map();

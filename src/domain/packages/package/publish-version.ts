@@ -20,7 +20,12 @@ import {
   packageVersions,
   type PackageType,
 } from "../../../db/schema/index.ts";
-import { type EventArgument, IF_CHANGED, recordBy, unnotedArgument } from "../../../events/record.ts";
+import {
+  type EventArgument,
+  IF_CHANGED,
+  recordBy,
+  unnotedArgument,
+} from "../../../events/record.ts";
 import { conflict, type Failure, forbidden, notFound, tooLarge } from "../../../lib/failure.ts";
 import { mayStore, quotaExceeded } from "../../people/quotas/owner-quota.ts";
 import type { PackageContext, PackageKey, PackageOwner } from "./find-package.ts";
@@ -273,7 +278,7 @@ interface RecordedPublication {
   readonly isForwarded: boolean;
 }
 
-/** Returns whether something is due for the event: nothing follows from a package of no repository. */
+/** Returns whether something is due: nothing follows from a package that has no repository. */
 const recordPublished = prepare((db, p: Params<RecordedPublication>) => {
   const { key, event, isForwarded } = p;
   const repoId = sql`(select ${packages.repoId} from ${packages} where ${packageIs(key)})`;
@@ -339,7 +344,11 @@ const insertBlob = prepare((db, p: Params<InsertedBlob>) => {
   return db
     .insert(packageBlobs)
     .values({
-      ...{ ownerId, md5, sha1, sha256, sha512 },
+      ownerId,
+      md5,
+      sha1,
+      sha256,
+      sha512,
       uuid: onlyWhile(isBlobNoted(uuid), uuid),
       sizeBytes: onlyWhile(
         sql`(${isStored} or ${mayStore({ config: p }, sql`${ownerId}`, sizeBytes)})`,
