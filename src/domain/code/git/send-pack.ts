@@ -1,8 +1,4 @@
-import {
-  type KnownTrailers,
-  type PackReport,
-  writePack,
-} from "../../../git/catalog/pack-writer.ts";
+import type { KnownTrailers, PackReport } from "../../../git/catalog/pack-writer.ts";
 import type { Scratch, Spacing } from "../../../git/store.ts";
 import type { FetchPlan } from "../../../git/walk/fetch-plan.ts";
 import { codec } from "../../../storage/codec.ts";
@@ -28,6 +24,8 @@ export async function* sendPack(
   takesOfsDelta: boolean,
   spacing?: Spacing,
 ): AsyncGenerator<Uint8Array, PackReport> {
+  // Loaded on first use: not in the way of other requests.
+  const { writePack } = await import("../../../git/catalog/pack-writer.ts");
   const { toPack, receiverHas } = plan;
   let upload: { uploadId: string; scratch: Scratch } | undefined;
   const openScratch = async (): Promise<Scratch> => {
