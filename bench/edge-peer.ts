@@ -69,13 +69,14 @@ async function runCases(
       samples.push({ caseName, forge, ...measured, bytes });
     } catch (error) {
       // A service that fails at one thing is measured at the others.
-      console.log(
-        `failed: ${caseName}, ${forge.name}: ${String(error)
-          .split(/[\r\n]/)
-          .at(-1)}`,
-      );
+      const [reason = ""] = String(error)
+        .split(/[\r\n]/)
+        .slice(-1);
+      console.log(`failed: ${caseName}, ${forge.name}: ${reason}`);
     }
     rmSync(scratch, { recursive: true });
+    // Without its history there is nothing to measure.
+    if (samples.length === 0) break;
   }
   return samples;
 }

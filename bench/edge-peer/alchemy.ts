@@ -76,6 +76,8 @@ const NO_ACCOUNT = {
 const Repository = z.object({ status: z.string(), objects: z.object({ loose: z.number() }) });
 type Repository = z.infer<typeof Repository>;
 
+const JOB_WAIT_MS = 120_000;
+
 /**
  * Starts alchemy's git service as `alchemy dev` does, with its state in `directory`.
  *
@@ -107,7 +109,11 @@ export async function openAlchemy(directory: string): Promise<EdgeForge> {
     throw new Error(`alchemy: ${method} ${path}: ${answer.status} ${text.slice(0, 300)}`);
   };
   const waitUntil = async (path: string, is: (found: Repository) => boolean): Promise<void> => {
-    while (!is(Repository.parse(await send("GET", path)))) await pause(100);
+    for (const end = Date.now() + JOB_WAIT_MS; Date.now() < end;) {
+      if (is(Repository.parse(await send("GET", path)))) return;
+      await pause(100);
+    }
+    throw new Error(`alchemy: what was asked of ${path} does not end`);
   };
   return {
     ...observe(pid),

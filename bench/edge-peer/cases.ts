@@ -57,6 +57,8 @@ export const CASES: readonly Case[] = [
       const clones = Array.from({ length: AT_ONCE }, (_, at) =>
         git(directory, ["clone", "--quiet", "--bare", "--depth=1", url, `clone-${at}`]),
       );
+      // The others end too before their directory is removed.
+      await Promise.allSettled(clones);
       await Promise.all(clones);
     },
   },
