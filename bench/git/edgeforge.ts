@@ -1,5 +1,4 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 
 import { z } from "zod";
 
@@ -7,6 +6,7 @@ import type { BindingServers } from "../../scripts/serve/worker.ts";
 import { openService } from "../support/service.ts";
 import type { Forge, Usage } from "./forge.ts";
 import { readCpuTime } from "../support/process.ts";
+import { waitForRest } from "../support/rest.ts";
 
 /** The service, with the API operations of the cases. */
 export type Edgeforge = Forge & {
@@ -37,10 +37,6 @@ const RequestLine = z.looseObject({
   bufferedBytesPeak: z.number().optional(),
 });
 type RequestLine = z.infer<typeof RequestLine>;
-
-/** The service counts as idle after this time without CPU use. */
-const REST_MS = 60;
-const REST_WAIT_MS = 20_000;
 
 /**
  * Starts the service as `npm start` does, with its state in `data`.
@@ -98,6 +94,8 @@ export async function openEdgeforge(
   const root = await login(administrator.name, administrator.password);
   const credentials = Buffer.from(`${root.name}:${root.token}`).toString("base64");
 
+  const cpuSeconds = (): number => readCpuTime(service.pid()).own;
+
   return {
     name: "edgeforge",
     owner: root.name,
@@ -118,15 +116,8 @@ export async function openEdgeforge(
     writeOptions: ["-c", `http.extraHeader=Authorization: Basic ${credentials}`],
     // A repository that was pushed in one push is one pack already.
     compact: async () => {},
-    settle: async () => {
-      const cpu = (): number => readCpuTime(service.pid()).own;
-      const end = Date.now() + REST_WAIT_MS;
-      for (let before = -1; before !== cpu() && Date.now() < end;) {
-        before = cpu();
-        await pause(REST_MS);
-      }
-    },
-    cpuSeconds: () => readCpuTime(service.pid()).own,
+    settle: () => waitForRest(cpuSeconds),
+    cpuSeconds,
     pid: service.pid,
     takeUsage: () => {
       const taken = lines;

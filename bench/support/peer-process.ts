@@ -9,6 +9,8 @@ export type PeerProgram = {
   program: string;
   /** The arguments for the port it listens at. */
   args: (port: number) => string[];
+  /** By default that of this process. */
+  cwd?: string;
   env?: Readonly<Record<string, string>>;
   /** A path that it answers when it is ready. */
   readyPath: string;
@@ -16,16 +18,20 @@ export type PeerProgram = {
 
 export type PeerProcess = Server & { pid: () => number };
 
+const READY_WAIT_MS = 240_000;
+
 /** Starts another service on a free port of the loopback interface. */
 export async function startPeerProcess({
   program,
   args,
+  cwd,
   env,
   readyPath,
 }: PeerProgram): Promise<PeerProcess> {
   const port = await findPort();
   const origin = new URL(`http://127.0.0.1:${port}`);
   const child = spawn(program, args(port), {
+    cwd,
     stdio: ["ignore", "ignore", "inherit"],
     env: { ...process.env, ...env },
   });
@@ -54,7 +60,7 @@ async function findPort(): Promise<number> {
 }
 
 async function waitUntilReady(url: URL): Promise<void> {
-  for (const end = Date.now() + 60_000; Date.now() < end;) {
+  for (const end = Date.now() + READY_WAIT_MS; Date.now() < end;) {
     const answer = await fetch(url).catch(() => undefined);
     if (answer?.ok) return;
     await new Promise((resolve) => setTimeout(resolve, 100));

@@ -22,6 +22,14 @@ export function treeCpuSeconds(root: number): number {
   return secondsOf(root);
 }
 
+/** The processes of a program below another process. */
+export function findBelow(root: number, program: string): number[] {
+  const children = readChildren();
+  const below = (pid: number): number[] =>
+    (children.get(pid) ?? []).flatMap((child) => [child].concat(below(child)));
+  return below(root).filter((pid) => readCommand(pid) === program);
+}
+
 /**
  * Resident memory of a process and of all below it, in bytes. Memory that they share counts for
  * each.
@@ -34,6 +42,16 @@ export function treeResidentBytes(root: number): number {
       readMemory(pid).residentBytes,
     );
   return bytesOf(root);
+}
+
+/** @see proc_pid_comm(5): undefined for a process that has ended. */
+function readCommand(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "utf8").trimEnd();
+  } catch (error) {
+    if (isGone(error)) return undefined;
+    throw error;
+  }
 }
 
 /** The processes of the machine by their parents. */
