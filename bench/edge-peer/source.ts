@@ -5,7 +5,7 @@ import { git } from "../git/git.ts";
 import type { Size } from "../git/sizes.ts";
 import { copySource, makeSource, type Source } from "../git/source.ts";
 
-/** Of longer histories, alchemy refuses the push: it follows parents by recursion. */
+/** Commits that alchemy takes in one push. */
 const COMMITS_MAX = 2500;
 
 /** The oldest commits of the repository of a size, with the refs at these, in one pack. */
