@@ -26,8 +26,14 @@ async function shownOf(ask: () => Promise<Answer>, owner: string): Promise<Trace
   return { ...trace, body };
 }
 
-/** Without the tag of an index, which is another one for each owner and query. */
-const withoutTag = ({ headers: { etag, ...headers }, ...trace }: Trace) => ({
+/**
+ * Without the tag of an index, which is another one for each owner and query, and without its
+ * length, which is that of its time, too.
+ */
+const withoutTag = ({
+  headers: { etag, "content-length": _length, ...headers },
+  ...trace
+}: Trace) => ({
   ...trace,
   isTagged: etag !== undefined,
   headers,
