@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A client of OAuth that authenticates by HTTP Basic encodes its id as a form does (RFC 6749, 2.3.1).
+# A client of OAuth that authenticates by HTTP Basic encodes its id as forms do (RFC 6749, 2.3.1).
 # Forms leave hyphens, dots and underscores as they are, so that one expects an id like that of a
 # Gitea application, a UUID, to be sent as it is: a server that decodes nothing takes it, too.
 # oauth4webapi, on which openid-client is built, encodes these as well; simple-oauth2 does not.

@@ -1,8 +1,8 @@
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { Refusal } from "../../scripts/refusal.ts";
+import { DEFAULT_CACHE } from "../git/options.ts";
 import { MIRRORED_SIZES, type Size } from "../git/sizes.ts";
 import { numberOption, refusingUnknown } from "../support/options.ts";
 
@@ -25,7 +25,7 @@ export function parseOptions(args: string[]): Options {
         size: { type: "string", multiple: true, default: ["medium", "wide"] },
         repository: { type: "string" },
         runs: { type: "string", default: "3" },
-        cache: { type: "string", default: join(tmpdir(), "edgeforge-bench-repositories") },
+        cache: { type: "string", default: DEFAULT_CACHE },
       },
     });
     const sizes = values.size.map((text) => {

@@ -1,8 +1,8 @@
-import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
 import { Refusal } from "../../scripts/refusal.ts";
+import { DEFAULT_CACHE } from "../git/options.ts";
 import { SIZES, type Size } from "../git/sizes.ts";
 import { numberOption, refusingUnknown } from "../support/options.ts";
 
@@ -28,7 +28,7 @@ export function parseOptions(args: string[]): Options {
         repository: { type: "string" },
         runs: { type: "string", default: "5" },
         open: { type: "string", default: "1000" },
-        cache: { type: "string", default: join(tmpdir(), "edgeforge-bench-repositories") },
+        cache: { type: "string", default: DEFAULT_CACHE },
       },
     });
     const size = SIZES.find((each) => each === values.size);

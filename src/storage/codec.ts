@@ -3,13 +3,10 @@ import { constants, deflateRawSync, deflateSync, inflateSync } from "node:zlib";
 
 import type { Codec } from "../git/codec.ts";
 
-/** Zlib's own level. */
-const DEFAULT_LEVEL = 6;
-
 /** The engine's hashing and compression, by Node's modules. */
 export const codec: Codec = {
   createSha1: () => createHash("sha1"),
-  deflate: (bytes, level = DEFAULT_LEVEL) => deflateSync(bytes, { level }),
+  deflate: (bytes, level = constants.Z_DEFAULT_COMPRESSION) => deflateSync(bytes, { level }),
   deflateBlocks: (bytes) => deflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }),
   inflate: (bytes, sizeBytes) =>
     // One byte more than needed, since zlib allocates a further chunk after a full one. Of the two

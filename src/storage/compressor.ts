@@ -1,9 +1,7 @@
-import { createDeflate, createDeflateRaw, createGzip, deflateRawSync } from "node:zlib";
+import { constants, createDeflate, createDeflateRaw, createGzip, deflateRawSync } from "node:zlib";
 
 import type { Compressor, Deflating } from "../git/codec.ts";
 
-/** Zlib's own level. */
-const DEFAULT_LEVEL = 6;
 /** Maximum size of a piece of compressed output, in bytes. */
 const PIECE_BYTES = 64 * 1024;
 
@@ -13,7 +11,7 @@ const PIECE_BYTES = 64 * 1024;
  */
 export const compressor: Compressor = {
   deflateRaw: (bytes) => deflateRawSync(bytes),
-  open: (format, level = DEFAULT_LEVEL) =>
+  open: (format, level = constants.Z_DEFAULT_COMPRESSION) =>
     openDeflating(CREATE[format]({ chunkSize: PIECE_BYTES, level })),
 };
 

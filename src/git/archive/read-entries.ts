@@ -93,12 +93,12 @@ class EntryReader {
     for (const [pack, byPosition] of locations.entries()) {
       const found = new Map<number, Uint8Array>();
       contents.push(found);
-      const wanted = Array.from(byPosition.values(), (location) => ({
+      const requested = Array.from(byPosition.values(), (location) => ({
         entry: catalog.entry(location),
         isResolved: true,
-      })).toSorted((a, b) => a.entry.start - b.entry.start);
+      }));
       const sweep = { codec, gauge: sweeping, budget: objects.budget };
-      for await (const some of sweepEntries(catalog, pack, wanted, sweep)) {
+      for await (const some of sweepEntries(catalog, pack, requested, sweep)) {
         for (const { item, content } of some) {
           if (!content) continue;
           found.set(item.entry.location.position, content);

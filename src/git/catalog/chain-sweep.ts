@@ -24,19 +24,19 @@ const ENTRY_STEPS = 500;
 const COPIED_BYTE_STEPS = 0.15;
 
 /** An entry to be read. */
-interface Wanted {
+interface RequestedEntry {
   readonly entry: ObjectEntry;
-  /** Whether the content of the object is wanted, too. */
+  /** Whether the content of the object is requested, too. */
   readonly isResolved: boolean;
 }
 
 /** An entry that was read. */
-interface Swept<Item extends Wanted> {
+interface Swept<Item extends RequestedEntry> {
   readonly item: Item;
   /** Its bytes, as a view. */
   readonly stored: Uint8Array;
   /**
-   * The content if it is wanted; undefined if the base comes after it in the pack, or if memory
+   * The content if it is requested; undefined if the base comes after it in the pack, or if memory
    * does not suffice.
    */
   readonly content: Uint8Array | undefined;
@@ -56,24 +56,23 @@ interface SweepOptions {
 
 /**
  * Reads entries of one pack in one pass, and with them those of the delta chains of the objects
- * whose contents are wanted.
+ * whose contents are requested.
  *
- * @param wanted The entries in pack order.
- * @returns The same, some at a time.
+ * @returns The entries in pack order, some at a time.
  */
-export async function* sweepEntries<Item extends Wanted>(
+export async function* sweepEntries<Item extends RequestedEntry>(
   catalog: PackCatalog,
   pack: number,
-  wanted: readonly Item[],
+  requested: readonly Item[],
   options: SweepOptions,
 ): AsyncGenerator<readonly Swept<Item>[]> {
-  const sweep = new ChainSweep(catalog, pack, wanted, options);
+  const sweep = new ChainSweep(catalog, pack, requested, options);
   if (catalog.pack(pack).blocks) await sweep.loadEntries();
   await sweep.findChains();
   yield* sweep.run();
 }
 
-/** An entry to be read, and what is wanted of it: undefined for one of a chain alone. */
+/** An entry to be read, and what is requested of it: undefined for one of a chain alone. */
 interface Step<Item> {
   readonly start: number;
   readonly end: number;
@@ -81,10 +80,10 @@ interface Step<Item> {
   readonly item: Item | undefined;
 }
 
-class ChainSweep<Item extends Wanted> {
+class ChainSweep<Item extends RequestedEntry> {
   private readonly catalog: PackCatalog;
   private readonly pack: number;
-  private readonly wanted: readonly Item[];
+  private readonly requested: readonly Item[];
   private readonly codec: Codec | undefined;
   private readonly gauge: Gauge;
   private readonly budget: Budget;
@@ -100,19 +99,19 @@ class ChainSweep<Item extends Wanted> {
   constructor(
     catalog: PackCatalog,
     pack: number,
-    wanted: readonly Item[],
+    requested: readonly Item[],
     { codec, gauge = () => {}, budget = UNLIMITED }: SweepOptions,
   ) {
     this.catalog = catalog;
     this.pack = pack;
-    this.wanted = wanted;
+    this.requested = requested;
     this.codec = codec;
     this.gauge = gauge;
     this.budget = budget;
   }
 
   private get targets(): number[] {
-    return this.wanted.flatMap(({ entry, isResolved }) =>
+    return this.requested.flatMap(({ entry, isResolved }) =>
       isResolved ? [entry.location.position] : [],
     );
   }
@@ -201,14 +200,14 @@ class ChainSweep<Item extends Wanted> {
     }
   }
 
-  /** The wanted entries and those of chains, in pack order. */
+  /** The requested entries and those of chains, in pack order. */
   private async listSteps(): Promise<Step<Item>[]> {
     const steps: Step<Item>[] = [];
-    for (const item of this.wanted) {
+    for (const item of this.requested) {
       const { entry } = item;
       steps.push({ start: entry.start, end: entry.end, entry, item });
     }
-    const listed = new Set(this.wanted.map(({ entry }) => entry.location.position));
+    const listed = new Set(this.requested.map(({ entry }) => entry.location.position));
     for (const position of this.waiting.keys()) {
       if (listed.has(position)) continue;
       const entry = this.entryOf(position);

@@ -139,12 +139,11 @@ export class PackedObjects implements ObjectReader {
           continue;
         }
         await catalog.loadRows(ofPack);
-        const wanted: { entry: ObjectEntry; isResolved: true }[] = [];
+        const requested: { entry: ObjectEntry; isResolved: true }[] = [];
         for (const location of ofPack) {
-          wanted.push({ entry: await this.findEntry(location), isResolved: true });
+          requested.push({ entry: await this.findEntry(location), isResolved: true });
         }
-        const inOrder = wanted.toSorted((a, b) => a.entry.start - b.entry.start);
-        for await (const swept of sweepEntries(catalog, pack, inOrder, { budget })) {
+        for await (const swept of sweepEntries(catalog, pack, requested, { budget })) {
           for (const { item, content } of swept) {
             await this.checkBudget();
             budget.consume(STEPS.object + STEPS.parsedByte * (content?.length ?? 0));
